@@ -834,9 +834,9 @@ fn beside_development(
     holdout: &Holdout,
     tell: Tell<'_>,
 ) -> Result<Vec<Optimism>, RunError> {
-    if holdout.others() > 0 {
+    if holdout.outside > 0 {
         return Err(RunError::input(
-            format!("--dev: {} of the compared questions are not in the holdout", holdout.others()),
+            format!("--dev: {} of the compared questions are not in the holdout", holdout.outside),
             "name runs over the holdout alone; those of the development part belong behind --dev",
         ));
     }

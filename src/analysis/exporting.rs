@@ -20,7 +20,7 @@ use crate::runner::experiment::shipped;
 use crate::runner::stored::Stored;
 use crate::scoring::ScoredEpisode;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -69,13 +69,7 @@ pub(crate) struct Written {
     pub(crate) episodes: usize,
     steps: usize,
     /// What of each run was written whose questions may be those of a holdout, by its place among the runs.
-    looks: BTreeMap<usize, Look>,
-}
-
-#[derive(Debug, Default)]
-struct Look {
-    variants: HashSet<String>,
-    ids: HashSet<String>,
+    looks: BTreeMap<usize, ExportedRun>,
 }
 
 impl Written {
@@ -185,7 +179,7 @@ impl ExportJob {
             questions.push(of_run);
         }
         datasets.left_out().into_iter().for_each(tell);
-        let mut export = open(datasets.meta().to_vec())?;
+        let mut export = open(datasets.meta.clone())?;
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
@@ -426,7 +420,8 @@ impl ExportJob {
     /// Writes a new folder beside its place and gives it its name when it is whole.
     pub(crate) fn write_hf(&self, path: &Path, tell: Tell<'_>) -> Result<Written, ExportError> {
         let shown = shell_word(&visible_line(&path.display().to_string(), 300));
-        if path.exists() && !is_empty_folder(path) {
+        let is_empty_folder = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if path.exists() && !is_empty_folder() {
             return Err(RunError::usage(format!("{shown} is there already"), "name a new folder with --out").into());
         }
         let cannot = |error: std::io::Error| {
@@ -434,7 +429,12 @@ impl ExportJob {
             RunError::unexpected(format!("cannot write {shown}: {error}"), hint)
         };
         let beside = FolderBeside::create(path).map_err(cannot)?;
-        let written = self.fill_hf(beside.path(), tell)?;
+        let sources: Vec<HfSource<'_>> = self.runs.iter().map(hf_source).collect();
+        let open = |meta| -> Result<Box<dyn Export>, ExportError> {
+            let hf = Hf::new(beside.path(), sources, meta, self.metric_names(), self.with_prompts)?;
+            Ok(Box::new(hf))
+        };
+        let written = self.fill(open, tell)?;
         for left in &beside.doubtful {
             let left = shell_word(&visible_line(&left.display().to_string(), 300));
             tell(format!("note: {left} may be left by a process that was killed; remove it if none is running"));
@@ -446,25 +446,10 @@ impl ExportJob {
         Ok(written)
     }
 
-    fn fill_hf(&self, folder: &Path, tell: Tell<'_>) -> Result<Written, ExportError> {
-        let sources: Vec<HfSource<'_>> = self.runs.iter().map(hf_source).collect();
-        let open = |meta| -> Result<Box<dyn Export>, ExportError> {
-            let hf = Hf::new(folder, sources, meta, self.metric_names(), self.with_prompts)?;
-            Ok(Box::new(hf))
-        };
-        self.fill(open, tell)
-    }
-
     /// Counts the export of a holdout run as a look at the holdout, as the file holds its scores, and says the number of looks.
-    pub(crate) fn count_looks(&self, written: Written, tell: Tell<'_>) {
-        let exported = written.looks.into_iter().filter_map(|(at, Look { variants, ids })| {
-            let manifest = &self.runs[at].manifest;
-            let variants: Vec<_> =
-                manifest.variants.iter().filter(|variant| variants.contains(&variant.name)).collect();
-            (!variants.is_empty()).then_some(ExportedRun { manifest, variants, ids })
-        });
-        let runs: Vec<ExportedRun<'_>> = exported.collect();
-        let (looks, mut warnings) = Holdout::exported(&runs);
+    pub(crate) fn count_looks(&self, written: &Written, tell: Tell<'_>) {
+        let runs = written.looks.iter().map(|(at, exported)| (&self.runs[*at].manifest, exported));
+        let (looks, mut warnings) = Holdout::exported(runs);
         for mut look in looks {
             let list = visible_line(&look.list, 200);
             tell(format!("note: this export is a look at the holdout `{list}`"));
@@ -492,7 +477,7 @@ impl ExportJob {
     pub(crate) fn is_earlier(&self, start: &Start) -> bool {
         let layout = || self.layout(Vec::new());
         match (self.format, layout()) {
-            (ExportFormat::Parquet, _) => is_own_parquet(start.path()).unwrap_or(false),
+            (ExportFormat::Parquet, _) => is_own_parquet(&start.path).unwrap_or(false),
             (ExportFormat::Chat, _) => self.is_conversation(start).unwrap_or(false),
             (ExportFormat::Atif, _) => {
                 start.line().starts_with(r#"{"schema_version":"ATIF-"#)
@@ -587,10 +572,6 @@ fn prompt_fields(trajectory: &Trajectory, prompts: &[RebuiltPrompt]) -> Map<Stri
         ("prompts", Value::Array(prompts)),
     ];
     fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
-}
-
-fn is_empty_folder(path: &Path) -> bool {
-    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// The terms of a run's questions: those of a public file with these bytes, or with this name where a publisher gives no such

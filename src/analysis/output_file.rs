@@ -164,8 +164,8 @@ const MORE: u64 = 64 << 10;
 /// The first line of a file and some of what follows, unpacked where it is gzip.
 #[derive(Debug)]
 pub(crate) struct Start {
-    path: PathBuf,
-    text: String,
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
 }
 
 impl Start {
@@ -176,14 +176,6 @@ impl Start {
         source.take(MORE).read_to_end(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok(Self { path: path.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned() })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
     }
 
     /// The first line, without its end.

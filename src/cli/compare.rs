@@ -235,7 +235,7 @@ impl Format {
 
     /// Whether a file that begins like this is an earlier comparison in this format.
     fn is_earlier(self, start: &Start) -> bool {
-        let text = start.text();
+        let text = start.text.as_str();
         // A long title takes several lines of a terminal.
         let first = || text.replace("\r\n", "\n").split("\n\n").next().unwrap_or_default().replace('\n', " ");
         match self {

@@ -199,7 +199,7 @@ pub(super) fn write_man(args: &ManArgs) -> anyhow::Result<u8> {
         Failure::unexpected(what, "name a writable folder with --out")
     })?;
     for (name, text) in &pages {
-        let is_earlier = |start: &Start| start.text().contains("\n.TH wikitrail");
+        let is_earlier = |start: &Start| start.text.contains("\n.TH wikitrail");
         let (path, what, force) = (&*folder.join(name), "a page of this manual", Force::Never("name another folder"));
         let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs: Vec::new() };
         output_file::write(&file, |mut file| Ok(file.write_all(text.as_bytes())?))?;

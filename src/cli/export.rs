@@ -131,7 +131,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         (Some(path), _) => write_file(args, &job, path, totals)?,
         (None, _) => write_stdout(&job, totals)?,
     };
-    job.count_looks(written, &tell);
+    job.count_looks(&written, &tell);
     Ok(failure::OK)
 }
 

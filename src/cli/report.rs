@@ -55,7 +55,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let out = args.out.clone().or(default);
     let runs = runs(&args.runs)?;
     let (force, inputs) = (Force::Flag(args.force), inputs(&runs));
-    let is_page = |start: &Start| is_page(start.text());
+    let is_page = |start: &Start| is_page(&start.text);
     let file = out.as_deref().map(|path| page_file(path, force, inputs.clone(), &is_page)).transpose()?;
     let bar = stage_bar(false);
     bar.set_message("reading runs");
@@ -123,7 +123,7 @@ fn page_file<'a>(
 
 /// Refuses a path at which `run --report` cannot write its page, before anything is asked.
 pub(super) fn check(out: &Path) -> anyhow::Result<()> {
-    of_run_file(out, &|start| is_page(start.text())).map(drop)
+    of_run_file(out, &|start| is_page(&start.text)).map(drop)
 }
 
 fn of_run_file<'a>(out: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> anyhow::Result<OutputFile<'a>> {
@@ -138,7 +138,7 @@ pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> 
         say("note: no page is written, as no episode has ended");
         return Ok(());
     }
-    let is_page = |start: &Start| is_page(start.text());
+    let is_page = |start: &Start| is_page(&start.text);
     write(&results, &USUAL, &of_run_file(out, &is_page)?, &Bar::hidden())
 }
 
@@ -174,7 +174,7 @@ fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[Input
     std::fs::create_dir_all(folder).map_err(cannot)?;
     let files = figures(results);
     for (name, text) in &files {
-        let is_earlier = |start: &Start| is_figure(start.text());
+        let is_earlier = |start: &Start| is_figure(&start.text);
         let (path, what, inputs) = (&*folder.join(name), "a chart that wikitrail report wrote", inputs.to_vec());
         let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs };
         output_file::write(&file, |mut file| Ok(file.write_all(text.as_bytes())?))?;

@@ -1,6 +1,6 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
-use super::{Scored, ToolUse, instant, is_copied, opening, tool_uses};
+use super::{Numbers, Scored, ToolUse, instant, is_copied, opening, tool_uses};
 use crate::base::{Message, Method, Role, Step, Tool, Usage};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
             "run": scored.origin.run, "dataset": scored.origin.manifest.dataset.name, "id": recorded.id,
             "variant": recorded.variant, "repeat": recorded.repeat, "question": recorded.question,
             "answers": recorded.answers, "answer": recorded.answer, "outcome": recorded.outcome,
-            "detail": recorded.detail, "failure": recorded.failure, "score": scored.episode.score.map(|_| scored.numbers()),
+            "detail": recorded.detail, "failure": recorded.failure, "score": scored.episode.score.map(Numbers),
             "metrics": scored.named_metrics(metrics), "votes": recorded.votes, "repairs": recorded.repairs,
             "branch": recorded.branch, "wall_ms": recorded.timed_ms(), "steps_recorded": recorded.has_steps(),
         },
@@ -154,7 +154,6 @@ fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value 
     Value::Object(fields)
 }
 
-/// Tokens of the calls that this episode made.
 fn metrics(step: &Step) -> Option<Value> {
     let own = step.calls.iter().filter(|call| !call.copied).filter_map(|call| call.usage);
     let usage = own.reduce(|sum, usage| sum + usage)?;

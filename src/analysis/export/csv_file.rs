@@ -9,6 +9,9 @@ use std::io::Write;
 /// Python's csv module refuses longer cells, so they are cut, with a mark at the end: 131,072 characters.
 pub const MAX_CELL_CHARS: usize = 131_072;
 
+/// Beginnings of cells before which a `'` is put.
+pub const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
 const CUT_MARK: &str = "… [cut; the JSON Lines export has it whole]";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,7 +45,6 @@ impl<W: Write> Export for Csv<W> {
     }
 }
 
-/// The names in the first line of a table.
 pub fn header(line: &str) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().from_reader(line.as_bytes());
     reader.headers().map(|names| names.iter().map(str::to_owned).collect()).unwrap_or_default()
@@ -100,7 +102,7 @@ fn safe(text: &str, raw: bool) -> Cow<'_, str> {
     if text.contains('\0') {
         cell = Cow::Owned(text.replace('\0', "\u{fffd}"));
     }
-    if !raw && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number(&cell) {
+    if !raw && cell.starts_with(GUARDED) && !is_number(&cell) {
         cell = Cow::Owned(format!("'{cell}"));
     }
     // Bytes are at least as many as characters, so most texts are not counted.
@@ -128,7 +130,6 @@ fn io_error(error: csv::Error) -> ExportError {
 /// Columns, in the order of the file. `docs/compare.md` describes each of them.
 const FIGURE_COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "value"];
 
-/// Whether a line is the header of such a table.
 pub fn is_figures_header(line: &str) -> bool {
     line == FIGURE_COLUMNS.join(",")
 }

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// A run, and what is known of the terms of its questions.
 #[derive(Debug, Clone, Copy)]
 pub struct HfSource<'a> {
     pub run: &'a str,
@@ -22,7 +21,7 @@ pub struct HfSource<'a> {
 pub struct Hf<'a> {
     folder: PathBuf,
     sources: Vec<HfSource<'a>>,
-    tables: [(Layout, JsonRows<File>); 2],
+    tables: [JsonRows<File>; 2],
 }
 
 impl<'a> Hf<'a> {
@@ -38,7 +37,7 @@ impl<'a> Hf<'a> {
         let steps = Layout { prompts, ..Layout::from(Table::Steps) };
         let open = |layout: Layout| -> Result<_, ExportError> {
             let file = File::create_new(folder.join(format!("{}.jsonl", name(layout.table))))?;
-            Ok((layout.clone(), JsonRows::new(file, layout)))
+            Ok(JsonRows::new(file, layout))
         };
         Ok(Self { folder: folder.to_owned(), sources, tables: [open(questions)?, open(steps)?] })
     }
@@ -47,14 +46,14 @@ impl<'a> Hf<'a> {
         let mut card = String::from("---\npretty_name: Recorded question answering over Wikipedia\n");
         card += "task_categories:\n- question-answering\ntags:\n- wikitrail\n- agent\n- trajectories\n";
         card += "configs:\n";
-        for (at, (layout, _)) in self.tables.iter().enumerate() {
+        for (at, JsonRows { layout, .. }) in self.tables.iter().enumerate() {
             let name = name(layout.table);
             // A `String` takes everything.
             let _ = writeln!(card, "- config_name: {name}\n  data_files: {name}.jsonl");
             card += if at == 0 { "  default: true\n" } else { "" };
         }
         card += "dataset_info:\n";
-        for (layout, _) in &self.tables {
+        for JsonRows { layout, .. } in &self.tables {
             let _ = writeln!(card, "- config_name: {}\n  features:", name(layout.table));
             for column in layout.columns() {
                 let _ = writeln!(card, "  - name: {}\n    dtype: {}", quoted(&column.name), dtype(column.kind));
@@ -123,11 +122,11 @@ impl<'a> Hf<'a> {
 
 impl Export for Hf<'_> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        self.tables.iter_mut().try_for_each(|(_, rows)| rows.write(scored))
+        self.tables.iter_mut().try_for_each(|rows| rows.write(scored))
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {
-        self.tables.iter_mut().try_for_each(|(_, rows)| rows.finish())?;
+        self.tables.iter_mut().try_for_each(JsonRows::finish)?;
         Ok(fs::write(self.folder.join("README.md"), self.card())?)
     }
 }

@@ -8,17 +8,6 @@ use std::io::{self, BufWriter, Write};
 
 const VERSION: u32 = 2;
 
-type Figure = fn(AnswerScore) -> f64;
-
-/// The figures of the score, as scorers of these names.
-const FIGURES: [(&str, Figure); 4] = [
-    ("em", |score| score.em),
-    ("f1", |score| score.f1),
-    ("precision", |score| score.precision),
-    ("recall", |score| score.recall),
-];
-
-/// What a log says of its episodes together.
 #[derive(Debug, Clone, Copy)]
 pub struct LogHeader<'a> {
     pub origin: Origin<'a>,
@@ -45,7 +34,7 @@ struct Scorer {
 impl LogTotals {
     /// Nothing yet, with the metrics from files that have these names.
     pub fn new(metrics: Vec<String>) -> Self {
-        let figures = FIGURES.iter().map(|(name, _)| (*name).to_owned());
+        let figures = AnswerScore::NUMBERS.iter().map(|(name, _)| (*name).to_owned());
         let scorers = figures.chain(metrics).map(|name| Scorer { name, sum: 0.0, scored: 0 }).collect();
         Self { scorers, samples: 0, measured: 0, usage: Usage::default() }
     }
@@ -72,7 +61,7 @@ impl LogTotals {
 }
 
 fn values(score: Option<AnswerScore>, metrics: &[Option<f64>]) -> Vec<Option<f64>> {
-    let figures = FIGURES.iter().map(|(_, of)| score.map(of));
+    let figures = AnswerScore::NUMBERS.iter().map(|(_, of)| score.map(of));
     figures.chain(metrics.iter().copied()).map(|value| value.filter(|value| value.is_finite())).collect()
 }
 
@@ -205,7 +194,6 @@ fn usage(usage: Usage) -> Value {
 /// Bytes from which on a text of a prompt is written once a sample, and referred to from its events.
 const LONG: usize = 100;
 
-/// What the log has of one episode; `figures` are its values by scorer.
 fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     let recorded = &scored.episode.trajectory;
     let mut story = Story::of(scored);

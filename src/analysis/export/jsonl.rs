@@ -53,7 +53,7 @@ impl<W: Write> Export for JsonLines<W> {
         if let Some(line) = self.line {
             return json_line(&mut self.out, &line(scored, &self.metrics));
         }
-        let (run, score) = (scored.origin.run, scored.episode.score.map(|_| scored.numbers()));
+        let (run, score) = (scored.origin.run, scored.episode.score.map(Numbers));
         let metrics = scored.named_metrics(&self.metrics);
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
         let line = Line {
@@ -77,7 +77,7 @@ impl<W: Write> Export for JsonLines<W> {
 pub struct JsonRows<W: Write> {
     out: BufWriter<W>,
     names: Vec<String>,
-    layout: Layout,
+    pub(super) layout: Layout,
 }
 
 struct Row<'a>(&'a [String], &'a [Cell<'a>]);

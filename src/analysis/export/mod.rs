@@ -117,7 +117,6 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// A scored episode with what its run and its dataset say of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
     pub episode: &'a ScoredEpisode,
@@ -132,17 +131,19 @@ pub struct Scored<'a> {
     pub annotations: &'a [&'a Annotation],
 }
 
-/// The four numbers as the formats show them; all absent without a score.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Numbers {
-    #[serde(serialize_with = "number")]
-    em: Option<f64>,
-    #[serde(serialize_with = "number")]
-    f1: Option<f64>,
-    #[serde(serialize_with = "number")]
-    precision: Option<f64>,
-    #[serde(serialize_with = "number")]
-    recall: Option<f64>,
+/// The four numbers as the formats show them: zero and one are written `0` and `1`, as the official scripts print EM.
+struct Numbers(AnswerScore);
+
+impl Serialize for Numbers {
+    #[expect(clippy::float_cmp, reason = "only the exact values are meant")]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let number = |value: f64| match value {
+            _ if value == 0.0 => json!(0),
+            _ if value == 1.0 => json!(1),
+            value => json!(value),
+        };
+        serializer.collect_map(AnswerScore::NUMBERS.iter().map(|(name, of)| (name, number(of(self.0)))))
+    }
 }
 
 impl Scored<'_> {
@@ -150,28 +151,6 @@ impl Scored<'_> {
     fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
         let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());
         (!names.is_empty()).then(|| values.collect())
-    }
-
-    fn numbers(&self) -> Numbers {
-        let of = |value: fn(AnswerScore) -> f64| self.episode.score.map(value);
-        Numbers {
-            em: of(|score| score.em),
-            f1: of(|score| score.f1),
-            precision: of(|score| score.precision),
-            recall: of(|score| score.recall),
-        }
-    }
-}
-
-/// Zero and one are written `0` and `1`, as the official scripts print EM.
-#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
-#[expect(clippy::float_cmp, reason = "only the exact values are meant")]
-fn number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        None => serializer.serialize_none(),
-        Some(value) if *value == 0.0 => serializer.serialize_u8(0),
-        Some(value) if *value == 1.0 => serializer.serialize_u8(1),
-        Some(value) => serializer.serialize_f64(*value),
     }
 }
 

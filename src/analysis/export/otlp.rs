@@ -83,7 +83,6 @@ struct Trace<'a> {
     end: u64,
     /// Whether the record says when its calls began; it then says so of the tools that were asked, too.
     timed: bool,
-    /// Whether a span has no recorded time.
     estimated: bool,
     spans: Vec<Value>,
 }
@@ -197,7 +196,6 @@ impl<'a> Trace<'a> {
         self.add(&format!("execute_tool {}", used.function), INTERNAL, times, &attributes, &status);
     }
 
-    /// The span of the agent, above all others.
     fn root(&self, metrics: &[String]) -> Value {
         let recorded = &self.scored.episode.trajectory;
         let took = recorded.timed_ms().map(|ms| self.start.saturating_add(ms.saturating_mul(NANOS_A_MS)));

@@ -144,6 +144,11 @@ impl<'a> Cell<'a> {
         Self::Integer(count as u64)
     }
 
+    fn json(value: &impl Serialize) -> Self {
+        // Texts and numbers always serialise.
+        Self::Text(Cow::Owned(serde_json::to_string(value).unwrap_or_default()))
+    }
+
     fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or(Self::Empty, cell)
     }
@@ -161,7 +166,8 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     text_column("id", |scored| Cell::text(&scored.episode.trajectory.id)),
     text_column("question", |scored| Cell::text(&scored.episode.trajectory.question)),
     text_column("gold", |scored| Cell::of(scored.episode.trajectory.answers.first(), |gold| Cell::text(gold))),
-    text_column("aliases", |scored| Cell::Text(Cow::Owned(aliases(&scored.episode.trajectory)))),
+    // Golds after the official one, as a JSON list.
+    text_column("aliases", |scored| Cell::json(&scored.episode.trajectory.answers.get(1..).unwrap_or_default())),
     text_column("prediction", |scored| Cell::of(scored.episode.trajectory.answer.as_deref(), Cell::text)),
     figure_column(&figure::EM),
     figure_column(&figure::F1),
@@ -281,14 +287,7 @@ fn votes(trajectory: &Trajectory) -> Cell<'_> {
         return Cell::Empty;
     }
     let votes: Vec<(&str, u32)> = trajectory.votes.iter().map(|vote| (vote.answer.as_str(), vote.count)).collect();
-    // Texts and numbers always serialise.
-    Cell::Text(Cow::Owned(serde_json::to_string(&votes).unwrap_or_default()))
-}
-
-/// Golds after the official one, as a JSON list.
-fn aliases(trajectory: &Trajectory) -> String {
-    // Strings always serialise.
-    serde_json::to_string(trajectory.answers.get(1..).unwrap_or_default()).unwrap_or_default()
+    Cell::json(&votes)
 }
 
 type StepContent = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
@@ -337,12 +336,11 @@ const STEP_COLUMNS: &[(Column, StepContent)] = &[
     (Column::integer("cache_write_tokens"), |_, step| counted_cell(step, |usage| usage.cache_write_tokens)),
     (Column::integer("reasoning_tokens"), |_, step| counted_cell(step, |usage| usage.reasoning_tokens)),
     (Column::text("sentences_shown"), |_, step| {
-        let shown = step.provenance.as_ref().and_then(|page| page.sentences.as_ref());
-        Cell::of(shown, |shown| Cell::Text(Cow::Owned(serde_json::to_string(shown).unwrap_or_default())))
+        Cell::of(step.provenance.as_ref().and_then(|page| page.sentences.as_ref()), Cell::json)
     }),
     (Column::text("passages"), |_, step| {
         let hits = step.provenance.as_ref().map(|found| &found.hits).filter(|hits| !hits.is_empty());
-        Cell::of(hits, |hits| Cell::Text(Cow::Owned(serde_json::to_string(hits).unwrap_or_default())))
+        Cell::of(hits, Cell::json)
     }),
 ];
 
@@ -403,9 +401,7 @@ const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
 
 /// The protocol's options as a JSON object; empty without any.
 fn options_cell(variant: &Variant) -> Cell<'_> {
-    let given = (!variant.options.is_empty()).then_some(&variant.options);
-    // Strings always serialise.
-    Cell::of(given, |options| Cell::Text(Cow::Owned(serde_json::to_string(options).unwrap_or_default())))
+    Cell::of((!variant.options.is_empty()).then_some(&variant.options), Cell::json)
 }
 
 impl<'a> Origin<'a> {

@@ -24,13 +24,13 @@ pub(crate) struct Holdout {
     list: IdList,
     /// Compared questions that are in the list, and others.
     inside: usize,
-    outside: usize,
+    pub(crate) outside: usize,
 }
 
-#[derive(Debug)]
-pub(crate) struct ExportedRun<'a> {
-    pub(crate) manifest: &'a Manifest,
-    pub(crate) variants: Vec<&'a Variant>,
+/// What of a run was written.
+#[derive(Debug, Default)]
+pub(crate) struct ExportedRun {
+    pub(crate) variants: HashSet<String>,
     pub(crate) ids: HashSet<String>,
 }
 
@@ -123,30 +123,31 @@ impl Holdout {
     }
 
     /// The looks of an export at the holdouts that its runs were given, and warnings of those that cannot be counted.
-    pub(crate) fn exported(runs: &[ExportedRun<'_>]) -> (Vec<Looks>, Vec<String>) {
+    pub(crate) fn exported<'a>(
+        runs: impl IntoIterator<Item = (&'a Manifest, &'a ExportedRun)>,
+    ) -> (Vec<Looks>, Vec<String>) {
         let (mut holdouts, mut warnings): (Vec<(Self, Vec<Seen>)>, Vec<String>) = (Vec::new(), Vec::new());
-        for ExportedRun { manifest, variants, ids } in runs {
+        for (manifest, ExportedRun { variants, ids }) in runs {
+            let written = manifest.variants.iter().filter(|variant| variants.contains(&variant.name));
+            let seen: Vec<Seen> = written.map(|variant| Seen::new(manifest, variant)).collect();
+            if seen.is_empty() {
+                continue;
+            }
             let Some((path, list)) = recorded(manifest) else {
                 warnings.extend(Self::lost(manifest, "this look is not counted"));
                 continue;
             };
-            let seen = variants.iter().map(|variant| Seen::new(manifest, variant));
             match holdouts.iter_mut().find(|(known, _)| known.path == path) {
                 Some((known, of_it)) => {
                     known.inside = known.inside.max(ids.len());
                     of_it.extend(seen);
                 }
-                None => holdouts.push((Self { path, list, inside: ids.len(), outside: 0 }, seen.collect())),
+                None => holdouts.push((Self { path, list, inside: ids.len(), outside: 0 }, seen)),
             }
         }
         warnings.dedup();
         let looks = |(holdout, seen): (Self, Vec<Seen>)| holdout.look_of(seen, vec!["export".to_owned()]);
         (holdouts.into_iter().map(looks).collect(), warnings)
-    }
-
-    /// Compared questions that are not in it.
-    pub(crate) fn others(&self) -> usize {
-        self.outside
     }
 
     /// Counts the looks, this one included where it shows a variant that no earlier one has shown.

@@ -19,7 +19,7 @@ const MAX_NAME: usize = 200;
 pub(crate) struct QuestionCache {
     known: Vec<(DatasetRecord, Rc<Questions>)>,
     /// Fields of `meta`, in the order of their first appearance.
-    meta: Vec<String>,
+    pub(crate) meta: Vec<String>,
     left_out: HashSet<String>,
 }
 
@@ -77,11 +77,6 @@ impl QuestionCache {
         }
     }
 
-    pub(crate) fn meta(&self) -> &[String] {
-        &self.meta
-    }
-
-    /// A line for a person where fields were left out.
     pub(crate) fn left_out(&self) -> Option<String> {
         let count = self.left_out.len();
         (count > 0).then(|| {
@@ -109,15 +104,9 @@ impl Field {
     pub(crate) const KNOWN: [Self; 5] = [Self::Type, Self::Level, Self::Hops, Self::AnswerKind, Self::Cluster];
 
     pub(crate) fn parse(name: &str) -> Self {
-        match name.trim() {
-            "cluster" => Self::Cluster,
-            "type" => Self::Type,
-            "level" => Self::Level,
-            "hops" => Self::Hops,
-            "answer_kind" => Self::AnswerKind,
-            "page" => Self::Page,
-            other => Self::Meta(other.strip_prefix("meta.").unwrap_or(other).to_owned()),
-        }
+        let name = name.trim();
+        let meta = || Self::Meta(name.strip_prefix("meta.").unwrap_or(name).to_owned());
+        Self::KNOWN.into_iter().chain([Self::Page]).find(|field| field.name() == name).unwrap_or_else(meta)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -192,7 +181,7 @@ mod tests {
         let (first, _) = cache.of(&run, &manifest(&path, &sha256));
         assert_eq!((first.evidence.len(), &first.evidence.missing), (1, &None));
         let fields: Vec<_> = first.fields("a").iter().map(|field| field.as_deref().unwrap_or_default()).collect();
-        assert_eq!((fields, cache.meta()), (vec!["", "hard", "1", "span", "", "7"], &["z".to_owned()][..]));
+        assert_eq!((fields, &*cache.meta), (vec!["", "hard", "1", "span", "", "7"], &["z".to_owned()][..]));
         std::fs::remove_file(&path).expect("it can be removed");
         assert!(Rc::ptr_eq(&first, &cache.of(&run, &manifest(&path, &sha256)).0));
         let (other, note) = cache.of(&run, &manifest(&path, "another"));
@@ -211,7 +200,7 @@ mod tests {
         let mut cache = QuestionCache::default();
         let run = RunFolder::at(folder.path().join("run"));
         cache.of(&run, &manifest(&path, &sha256_hex([text.as_bytes()])));
-        assert_eq!((cache.meta().len(), cache.meta()[0].as_str()), (MAX_META, "f0000"));
+        assert_eq!((cache.meta.len(), cache.meta[0].as_str()), (MAX_META, "f0000"));
         let note = cache.left_out().expect("a note");
         assert!(note.contains(" 8 more fields of `meta`; at most 100 "), "{note}");
     }
