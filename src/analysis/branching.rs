@@ -21,7 +21,6 @@ use std::path::PathBuf;
 /// Longest observation that is read from a file, in bytes.
 const MAX_OBSERVATION: u64 = 1 << 20;
 
-/// Which episodes to branch off, and what to edit in each.
 #[derive(Debug, Clone)]
 pub(crate) struct Branching {
     pub(crate) at: At,
@@ -275,7 +274,6 @@ impl Branching {
     }
 }
 
-/// The tool by which the episode looks for pages.
 fn searching(trajectory: &Trajectory) -> Tool {
     let retrieves = trajectory.steps.iter().any(|step| step.tool == Some(Tool::Passages));
     if retrieves { Tool::Passages } else { Tool::Search }

@@ -380,7 +380,6 @@ fn exemplars(source: &PromptSource) -> Vec<String> {
     }
 }
 
-/// The question that is most like the exemplar, where one is like it at all.
 fn closest(exemplar: &str, keys: &[String], words: &[usize]) -> Option<(usize, f64)> {
     if exemplar.is_empty() {
         return None;

@@ -71,8 +71,8 @@ pub(crate) async fn fetch(
     part.finish().map_err(|error| cannot("write", target, &error))?;
     let failed = |error: io::Error| cannot("write", target, &error);
     let bytes = part.position();
-    let sha256 = sha256_of_file(part.path()).map_err(failed)?;
-    if let Some(problem) = problem(source, part.path(), &sha256, bytes).map_err(failed)? {
+    let sha256 = sha256_of_file(&part.path).map_err(failed)?;
+    if let Some(problem) = problem(source, &part.path, &sha256, bytes).map_err(failed)? {
         part.discard().map_err(failed)?;
         return Err(RunError::input(
             format!("`{}`: {problem}", redact::url(url)),
@@ -145,10 +145,6 @@ impl PartFile {
         let known = position > 0 && version_path.metadata().is_ok_and(|meta| meta.len() <= VERSION_BYTES);
         let version = if known { fs::read_to_string(&version_path).ok() } else { None };
         Ok(Self { path, version_path, file, position, version, bar: download_bar(quiet) })
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Flushes the complete file to disk and removes the bar.

@@ -43,7 +43,7 @@ pub(crate) fn flip_lists(
             })
         };
         Ok(FlipList {
-            editions: editions.as_ref().map(Editions::editions_and_reason),
+            editions: editions.as_ref().map(|both| (both.described.clone(), both.corpora.as_ref().err().cloned())),
             a: columns[a].name.clone(),
             b: columns[b].name.clone(),
             n: flips.n,
@@ -146,11 +146,6 @@ impl Editions {
         Self { corpora, described }
     }
 
-    /// The older and the newer edition, and the reason if they cannot be compared.
-    pub(crate) fn editions_and_reason(&self) -> ([Edition; 2], Option<String>) {
-        (self.described.clone(), self.corpora.as_ref().err().cloned())
-    }
-
     /// Whether the gold of a question is stale; none if nothing can be told.
     pub(crate) fn judged(&self, gold: Option<&Gold>) -> Result<Option<GoldState>, RunError> {
         let Ok(corpora) = &self.corpora else { return Ok(None) };
@@ -176,7 +171,6 @@ fn both([a, b]: [Result<Rc<Dated>, String>; 2]) -> Result<[Rc<Dated>; 2], String
 }
 
 impl Opened {
-    /// The corpus that a variant read, if it still is that one.
     fn of(&mut self, source: &Source) -> Result<Rc<Dated>, String> {
         let variant = &source.origin.as_ref().ok_or("tables of figures have no corpus")?.variant;
         let named = visible_line(&variant.wiki, 120);

@@ -131,25 +131,17 @@ fn manifest(sources: &[Source]) -> Result<Manifest, RunError> {
         let retired: Vec<_> = other.manifest.retired.iter().filter(|variant| unknown(&variant.name)).cloned().collect();
         manifest.retired.extend(retired);
     }
-    let (mut started, mut ended, mut active) = (BTreeSet::new(), Some(BTreeSet::new()), Vec::new());
-    let mut history = Vec::new();
+    let (mut ends, mut active_ms, mut history) = (Vec::new(), 0, Vec::new());
     for source in sources {
         let part = &source.manifest;
         let shards = source.folder.shards()?;
         // Where shards ran, the manifest's own end is that of a run of everything, if there was one.
-        let ends: Vec<&Option<String>> = match part.ended_at {
-            None if !shards.is_empty() => shards.iter().map(|shard| &shard.ended_at).collect(),
-            _ => vec![&part.ended_at],
-        };
-        for end in ends {
-            ended = ended.zip(end.clone()).map(|(mut all, end)| {
-                all.insert(end);
-                all
-            });
+        match &part.ended_at {
+            None if !shards.is_empty() => ends.extend(shards.iter().map(|shard| shard.ended_at.clone())),
+            end => ends.push(end.clone()),
         }
-        started.insert(part.started_at.clone());
         let longest = shards.iter().map(|shard| shard.active_ms).max().unwrap_or_default();
-        active.push(part.active_ms + longest);
+        active_ms = active_ms.max(part.active_ms + longest);
         let all = part.limit_history.iter().chain(shards.iter().flat_map(|shard| &shard.limit_history));
         for one in all {
             if !history.contains(one) {
@@ -158,9 +150,9 @@ fn manifest(sources: &[Source]) -> Result<Manifest, RunError> {
         }
     }
     manifest.stop_looked = sources.iter().map(|source| source.manifest.stop_looked).max().unwrap_or_default();
-    manifest.started_at = started.pop_first().unwrap_or_default();
-    manifest.ended_at = ended.and_then(|mut ended| ended.pop_last());
-    manifest.active_ms = active.into_iter().max().unwrap_or_default();
+    manifest.started_at = sources.iter().map(|source| source.manifest.started_at.clone()).min().unwrap_or_default();
+    manifest.ended_at = ends.into_iter().collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
+    manifest.active_ms = active_ms;
     manifest.limit_history = history;
     Ok(manifest)
 }

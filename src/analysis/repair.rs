@@ -200,7 +200,7 @@ impl Repair {
             let is_of = |id: &str| class.is_none_or(|class| classes.get(id).copied().unwrap_or("not scored") == class);
             (arms.of(is_of), paths.placebos(is_of))
         };
-        let mut repair = Self::new(paths.controls());
+        let mut repair = Self { rows: Vec::new(), controls: paths.controls(), placebos: None };
         for class in classes.values().collect::<BTreeSet<_>>() {
             let (arms, left) = of_class(Some(class));
             repair.add(class, &arms, left);
@@ -208,10 +208,6 @@ impl Repair {
         let (all, left) = of_class(None);
         repair.add_all(&all, left);
         Ok(repair)
-    }
-
-    fn new(controls: Controls) -> Self {
-        Self { rows: Vec::new(), controls, placebos: None }
     }
 
     fn add(&mut self, class: &str, arms: &Arms, placebos: Placebos) {
@@ -430,7 +426,8 @@ mod tests {
 
     #[test]
     fn p_is_withheld_where_placebos_are_too_weak_and_corrected_over_classes() {
-        let mut repair = Repair::new(Controls { measured: 24, equal_the_record: 24, replay: true });
+        let controls = Controls { measured: 24, equal_the_record: 24, replay: true };
+        let mut repair = Repair { rows: Vec::new(), controls, placebos: None };
         repair.add("label", &arms(8, 8, Some(&[0.0; 3])), left(8, 8));
         repair.add("lookup", &arms(8, 8, Some(&[0.0; 3])), left(3, 8));
         repair.add("search", &arms(8, 7, Some(&[0.0; 3])), left(4, 8));

@@ -17,6 +17,7 @@ use crate::runner::experiment::{
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Summary, VariantScore};
 use crate::scoring::RunScore;
+use crate::scoring::figure::label;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -386,7 +387,7 @@ pub(crate) fn sheet(title: String, tables: &[PublishedComparison], notes: Vec<St
 
 fn grid(table: &PublishedComparison) -> Grid {
     // The title has the whole word, and the columns have to fit.
-    let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric) };
+    let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric, false) };
     let mut header = headings("method", &[metric, &format!("{} %", LEVEL * 100.0), "n"]);
     header.extend(table.sources.iter().map(Heading::numbers));
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
@@ -410,17 +411,9 @@ fn grid(table: &PublishedComparison) -> Grid {
     });
     Grid {
         id: "reproduction",
-        title: format!("{}, {} in per cent; {}", table.dataset, label(table.metric), table.about),
+        title: format!("{}, {} in per cent; {}", table.dataset, label(table.metric, false), table.about),
         header,
         rows: rows.collect(),
-    }
-}
-
-fn label(metric: &'static str) -> &'static str {
-    match metric {
-        "em" => "EM",
-        "f1" => "F1",
-        other => other,
     }
 }
 

@@ -68,19 +68,12 @@ pub(crate) enum Stratum {
 
 impl Stratum {
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
-        Ok(match name.trim() {
-            "em" => Self::Em,
-            "variant" => Self::Variant,
-            "class" => Self::Class,
-            "outcome" => Self::Outcome,
-            "repeat" => Self::Repeat,
-            name @ ("type" | "level" | "hops" | "answer_kind" | "cluster" | "page") => Self::Field(Field::parse(name)),
-            name if name.starts_with("meta.") => Self::Field(Field::parse(name)),
-            _ => {
-                let known =
-                    "em, variant, class, outcome, repeat, type, level, hops, answer_kind, cluster, page and meta.NAME";
-                return Err(format!("fields are {known}"));
-            }
+        let name = name.trim();
+        let own = [Self::Em, Self::Variant, Self::Class, Self::Outcome, Self::Repeat];
+        let field = Self::Field(Field::parse(name));
+        own.into_iter().chain([field]).find(|known| known.name() == name).ok_or_else(|| {
+            "fields are em, variant, class, outcome, repeat, type, level, hops, answer_kind, cluster, page and meta.NAME"
+                .to_owned()
         })
     }
 

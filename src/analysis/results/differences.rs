@@ -50,14 +50,12 @@ pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
     let protocols: BTreeSet<_> = versions.iter().map(|(protocol, _)| protocol).collect();
     let known = FACTS.into_iter().filter(|(name, _)| *name != "protocol_version" || versions.len() > protocols.len());
     let facts = known.chain([("not_sent", not_sent)]).map(|(name, of)| {
-        let values = origins.iter().map(|origin| value(of(&origin.variant))).collect();
-        Setting { name: name.to_owned(), values }
+        let values: Vec<String> = origins.iter().map(|origin| value(of(&origin.variant))).collect();
+        (name, values)
     });
-    let of_run = of_run.into_iter().map(|(name, of)| {
-        let values = origins.iter().map(|origin| of(origin)).collect();
-        Setting { name: name.to_owned(), values }
-    });
-    let others = facts.chain(of_run).filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1]));
+    let of_run = of_run.into_iter().map(|(name, of)| (name, origins.iter().map(|origin| of(origin)).collect()));
+    let others = facts.chain(of_run).filter(|(_, values)| values.windows(2).any(|pair| pair[0] != pair[1]));
+    let others = others.map(|(name, values)| Setting { name: name.to_owned(), values });
     settings(sources).into_iter().map(of_setting).chain(others).map(shortened).collect()
 }
 

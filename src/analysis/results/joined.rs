@@ -250,25 +250,20 @@ impl Group {
 
 impl Episode {
     pub(crate) fn value(&self, figure: &Figure) -> Option<f64> {
-        self.value_of(figure.name)
+        let at = FIGURES.iter().position(|known| known.name == figure.name)?;
+        self.item.values.get(at).copied().flatten()
     }
 
     /// What the judges say of it: 1 where it is right.
     pub(crate) fn judged(&self) -> Option<f64> {
         self.item.values.get(FIGURES.len()).copied().flatten()
     }
-
-    fn value_of(&self, name: &str) -> Option<f64> {
-        let at = FIGURES.iter().position(|known| known.name == name)?;
-        self.item.values.get(at).copied().flatten()
-    }
 }
 
 impl Source {
     /// The values of a figure in the episodes that have one; none if it was not read.
     pub(crate) fn values(&self, figure: &Figure) -> impl Iterator<Item = f64> + Clone {
-        let name = figure.name;
-        self.episodes.iter().filter_map(move |episode| episode.value_of(name))
+        self.episodes.iter().filter_map(move |episode| episode.value(figure))
     }
 
     pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {

@@ -41,6 +41,7 @@ pub(crate) struct JudgedRun {
     /// `judge`, and where there are several judges one for each.
     pub(crate) names: Vec<String>,
     pub(crate) verdicts: Verdicts,
+    path: PathBuf,
     run: String,
     episodes: Vec<Episode>,
 }
@@ -133,8 +134,9 @@ impl JudgedRun {
         let labels = labels(&Annotations::read(&folder)?);
         let of_each = if verdicts.judges.len() > 1 { verdicts.names() } else { Vec::new() };
         let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
-        let mut of_run = Self { names, verdicts, run: folder_name(path), episodes: Vec::new() };
-        for scored in GradedRun::open(path)?.episodes() {
+        let (path, run) = (path.to_owned(), folder_name(path));
+        let mut of_run = Self { names, verdicts, path, run, episodes: Vec::new() };
+        for scored in GradedRun::open(&of_run.path)?.episodes() {
             let scored = scored?;
             if let Some(right) = scored.is_right() {
                 let label = labels.get(&scored.trajectory.key).copied();
@@ -251,8 +253,7 @@ impl JudgedRun {
             let (mut pairs, mut ids) = (Vec::new(), Vec::new());
             for episode in &distinct {
                 let Some(verdict) = episode.said[at] else { continue };
-                let column = Verdict::ALL.iter().position(|known| *known == verdict).unwrap_or_default();
-                em[usize::from(episode.right)][column] += 1;
+                em[usize::from(episode.right)][verdict as usize] += 1;
                 if let Some(right) = verdict.right() {
                     pairs.push((usize::from(episode.right), usize::from(right)));
                     ids.push(episode.id.as_str());
@@ -279,9 +280,7 @@ impl JudgedRun {
                 episode.said[a].and_then(Verdict::right).is_some() && episode.said[b].and_then(Verdict::right).is_some()
             };
             let distinct: Vec<&Episode> = self.distinct().into_iter().filter(both).collect();
-            let number = |episode: &Episode, at: usize| {
-                Verdict::ALL.iter().position(|known| Some(*known) == episode.said[at]).unwrap_or_default()
-            };
+            let number = |episode: &Episode, at: usize| episode.said[at].map_or(0, |verdict| verdict as usize);
             let pairs: Vec<_> = distinct.iter().map(|episode| (number(episode, a), number(episode, b))).collect();
             let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
             TwoJudges {
@@ -358,7 +357,7 @@ fn labels(annotations: &Annotations) -> HashMap<String, f64> {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct JudgedRuns(Vec<(PathBuf, JudgedRun)>);
+pub(crate) struct JudgedRuns(Vec<JudgedRun>);
 
 /// A judge's figure with what labels make of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -395,13 +394,10 @@ impl CorrectedFigure {
 impl JudgedRuns {
     /// Reads the verdicts of these folders, as far as there are any.
     pub(crate) fn read<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Self, RunError> {
-        let mut runs: Vec<(PathBuf, JudgedRun)> = Vec::new();
+        let mut runs: Vec<JudgedRun> = Vec::new();
         for path in paths {
-            if runs.iter().any(|(known, _)| known == path) {
-                continue;
-            }
-            if let Some(judged) = JudgedRun::read(path)? {
-                runs.push((path.to_owned(), judged));
+            if runs.iter().all(|known| known.path != path) {
+                runs.extend(JudgedRun::read(path)?);
             }
         }
         Ok(Self(runs))
@@ -409,11 +405,10 @@ impl JudgedRuns {
 
     /// Lines that cannot be read, and where the judges of the runs are not the same.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let of_run = |(_, run): &(PathBuf, JudgedRun)| run.verdicts.notes().chain(run.split()).collect::<Vec<_>>();
-        let mut notes: Vec<String> = self.0.iter().flat_map(of_run).collect();
+        let mut notes: Vec<String> = self.0.iter().flat_map(|run| run.verdicts.notes().chain(run.split())).collect();
         let judges = |run: &JudgedRun| run.verdicts.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
-        if let Some((_, first)) = self.0.first()
-            && self.0.iter().any(|(_, other)| judges(other) != judges(first))
+        if let Some(first) = self.0.first()
+            && self.0.iter().any(|other| judges(other) != judges(first))
         {
             notes.push("warning: these runs were judged by different judges".to_owned());
         }
@@ -421,11 +416,11 @@ impl JudgedRuns {
     }
 
     pub(crate) fn metrics(&self) -> Result<Vec<JoinedMetric>, RunError> {
-        judged_metrics(self.0.iter().map(|(_, run)| run))
+        judged_metrics(&self.0)
     }
 
     fn of<'a>(&'a self, source: &'a Source) -> Option<(&'a JudgedRun, &'a str)> {
-        let (_, judged) = self.0.iter().find(|(path, _)| *path == source.run.path)?;
+        let judged = self.0.iter().find(|run| run.path == source.run.path)?;
         Some((judged, source.origin.as_ref().map(|origin| origin.variant.name.as_str())?))
     }
 

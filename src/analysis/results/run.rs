@@ -145,7 +145,15 @@ pub(crate) struct NamedRun {
 pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in paths {
-        for folder in runs_or_error(path)? {
+        let found = runs_in(path);
+        if found.is_empty() {
+            let shown = path.display();
+            return Err(RunError::input(
+                format!("`{shown}` is not a run, and contains none up to three folders deep: no manifest.json"),
+                "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
+            ));
+        }
+        for folder in found {
             let known = folders.iter().any(|known| known.canonicalize().ok() == folder.canonicalize().ok());
             if !known {
                 folders.push(folder);
@@ -164,18 +172,6 @@ pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
         Ok(NamedRun { name, folder, manifest })
     };
     folders.into_iter().map(open).collect()
-}
-
-/// The run at `path`, or the runs below that folder.
-fn runs_or_error(path: &Path) -> Result<Vec<PathBuf>, RunError> {
-    let found = runs_in(path);
-    if found.is_empty() {
-        return Err(RunError::input(
-            format!("`{}` is not a run, and contains none up to three folders deep: no manifest.json", path.display()),
-            "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
-        ));
-    }
-    Ok(found)
 }
 
 /// The name of a run's folder, also for `.`.
@@ -311,15 +307,9 @@ pub(crate) fn failed_episodes(run: &GradedRun) -> Result<Vec<Answer>, RunError> 
         let scored = scored?;
         if scored.is_right() == Some(false) {
             let episode = Some(Read::of(&scored.trajectory));
-            let trajectory = scored.trajectory;
-            failed.push(Answer {
-                id: trajectory.id,
-                question: trajectory.question,
-                golds: trajectory.answers,
-                text: trajectory.answer.unwrap_or_else(|| "(none)".to_owned()),
-                right: false,
-                episode,
-            });
+            let Trajectory { id, question, answers: golds, answer, .. } = scored.trajectory;
+            let text = answer.unwrap_or_else(|| "(none)".to_owned());
+            failed.push(Answer { id, question, golds, text, right: false, episode });
         }
     }
     Ok(failed)

@@ -137,13 +137,13 @@ fn load_run(
     wanted: &Wanted<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Source>, RunError> {
-    let mut fields: HashMap<String, Fields> = HashMap::new();
+    let mut asked: HashMap<String, Episode> = HashMap::new();
     let graded = GradedRun::open_with(path, |question| {
-        fields.insert(question.id.clone(), Fields::of(question, wanted));
+        asked.insert(question.id.clone(), Episode::asked(question, wanted));
     })?;
     notes.extend_from_slice(&graded.notes);
     if graded.evidence.missing.is_some() {
-        fields.clear();
+        asked.clear();
     }
     let Some(manifest) = graded.manifest.clone().map(Rc::new) else {
         return Err(RunError::input(
@@ -162,8 +162,8 @@ fn load_run(
     for (at, episode) in graded.counted_episodes() {
         let episode = episode?;
         if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
-            let fields = fields.get(&episode.trajectory.id);
-            episodes.push(Episode::of(&run, at, episode, fields, wanted));
+            let asked = asked.get(&episode.trajectory.id);
+            episodes.push(Episode::of(&run, at, episode, asked, wanted));
         }
     }
     let graded = Rc::new(graded);
@@ -177,23 +177,6 @@ fn load_run(
     Ok(sources)
 }
 
-/// What of a question results are clustered and broken down by.
-struct Fields {
-    cluster: Option<String>,
-    groups: Vec<Option<String>>,
-    evidence: Option<Rc<Gold>>,
-}
-
-impl Fields {
-    fn of(question: &Question, wanted: &Wanted<'_>) -> Self {
-        Self {
-            cluster: wanted.cluster.and_then(|field| field.of(question)),
-            groups: wanted.by.iter().map(|field| field.of(question)).collect(),
-            evidence: wanted.gold_pages.then(|| gold(question)),
-        }
-    }
-}
-
 fn gold(question: &Question) -> Rc<Gold> {
     let mut pages: Vec<String> = Vec::new();
     for page in GoldEvidence::of(question).iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages) {
@@ -205,7 +188,15 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    fn of(run: &str, at: usize, scored: ScoredEpisode, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+    /// What is known of any episode of a question: what results are clustered and broken down by.
+    fn asked(question: &Question, wanted: &Wanted<'_>) -> Self {
+        let cluster = wanted.cluster.and_then(|field| field.of(question));
+        let groups = wanted.by.iter().map(|field| field.of(question)).collect();
+        let item = Item { cluster, groups, ..Item::default() };
+        Self { item, evidence: wanted.gold_pages.then(|| gold(question)), ..Self::default() }
+    }
+
+    fn of(run: &str, at: usize, scored: ScoredEpisode, asked: Option<&Self>, wanted: &Wanted<'_>) -> Self {
         let measured = scored.trajectory.measured();
         let name = EpisodeName::of(run, &scored.trajectory);
         let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
@@ -217,11 +208,11 @@ impl Episode {
         let item = Item {
             id: scored.trajectory.id.clone(),
             repeat: scored.trajectory.repeat,
-            cluster: fields.and_then(|fields| fields.cluster.clone()),
+            cluster: asked.and_then(|asked| asked.item.cluster.clone()),
             measured,
             missing: missing.map(|(_, at)| at).collect(),
             values: wanted.figures.iter().map(|figure| figure.value(&scored)).chain(joined).collect(),
-            groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
+            groups: asked.map_or_else(|| vec![None; wanted.by.len()], |asked| asked.item.groups.clone()),
             ..Item::default()
         };
         Self {
@@ -231,7 +222,7 @@ impl Episode {
             right: scored.is_right(),
             class: scored.class(),
             gold: scored.trajectory.answers.first().cloned(),
-            evidence: fields.and_then(|fields| fields.evidence.clone()),
+            evidence: asked.and_then(|asked| asked.evidence.clone()),
             question: scored.trajectory.question,
             answer: scored.trajectory.answer,
             outcome: Some(scored.trajectory.outcome),
