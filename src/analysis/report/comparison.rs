@@ -38,14 +38,12 @@ pub(crate) struct Compared<'a> {
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let Compared { comparison, settings, flips, warnings, holdout, mde, efforts, .. } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
-    let mut blocks = Vec::new();
-    blocks.extend(settings_table(&names, settings));
+    let mut blocks: Vec<Block> = settings_table(&names, settings).into_iter().collect();
     for figure in comparison.distinct_figures() {
         blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
-        let lines = explained(figure);
-        blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
+        blocks.extend(Block::lines("", explained(figure)));
         blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
@@ -66,13 +64,8 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     for list in *flips {
         blocks.extend(flip_blocks(list));
     }
-    if !holdout.is_empty() {
-        blocks.push(Block::Lines { title: "holdout".to_owned(), lines: holdout.to_vec() });
-    }
-    let lines = [*warnings, &comparison.notes[..], &left_out(comparison)[..]].concat();
-    if !lines.is_empty() {
-        blocks.push(Block::Lines { title: "notes".to_owned(), lines });
-    }
+    blocks.extend(Block::lines("holdout", holdout.to_vec()));
+    blocks.extend(Block::lines("notes", [*warnings, &comparison.notes[..], &left_out(comparison)[..]].concat()));
     // `is_title` recognises it.
     let title = format!(
         "{} on {} of {}",
@@ -164,9 +157,7 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
     let NamedFigure { name, unit, .. } = &figure.figure;
     let is_baseline = comparison.settings.pairs.baseline.is_some();
     let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
-    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
-    let points = if *unit == Unit::Share { "points" } else { "difference" };
-    let mut header = headings("variant", &[&mean, &format!("{points} [{} %]", percent(level)), "p Holm"]);
+    let mut header = headings("variant", &[&mean, &of_difference(*unit, level_of(&figure.pairs)), "p Holm"]);
     header.push(Heading::words("verdict"));
     let (own, unmeasured) = (figure.has_own_questions(), figure.means.iter().any(|mean| mean.not_measured > 0));
     header.extend(own.then(|| Heading::numbers("n")));
@@ -184,27 +175,20 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
         ];
         cells.extend(own.then(|| pair.map_or_else(Cell::nothing, |pair| Cell::count("n", pair.n))));
         cells.extend(unmeasured.then(|| Cell::count("not_measured", mean.not_measured)));
-        Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
+        Row { key: Key::of(name, &mean.variant), cells }
     };
     let means = by_mean(figure);
     let rows = means.iter().take(MAX_FOLDED_ROWS).map(|mean| row(mean)).collect();
     let (label, n) = (figure.figure.label(), counted(figure.n, "question"));
     let which = if is_baseline { "the baseline" } else { "the best" };
     let title = format!("{label} of {n}, and each variant minus {which}, {reference}");
-    let mut lines: Vec<String> = Vec::new();
     let left = means.len().saturating_sub(MAX_FOLDED_ROWS);
-    lines.extend(
-        (left > 0).then(|| format!("{} with lower means; --all-pairs prints them", counted(left, "more variant"))),
-    );
-    lines.extend(other_pairs(figure, reference));
-    if let Some(test) = figure.cochran_q {
-        lines.push(format!(
-            "all variants together: Cochran's Q {:.3}, df {}, {}",
-            test.q,
-            test.freedom,
-            p_equals(test.p)
-        ));
-    }
+    let lower = format!("{} with lower means; --all-pairs prints them", counted(left, "more variant"));
+    let together = figure.cochran_q.map(|test| {
+        let p = p_equals(test.p);
+        format!("all variants together: Cochran's Q {:.3}, df {}, {p}", test.q, test.freedom)
+    });
+    let lines = (left > 0).then_some(lower).into_iter().chain(other_pairs(figure, reference)).chain(together).collect();
     vec![Block::Table(Grid { id: "beside", title, header, rows }), Block::Lines { title: String::new(), lines }]
 }
 
@@ -254,18 +238,15 @@ pub(crate) fn is_title(line: &str) -> bool {
 
 /// Questions that are not compared, with the first of their ids.
 fn left_out(comparison: &Comparison) -> Vec<String> {
-    let named = |ids: &Ids| {
+    let named = |what: &str, name: &str, ids: &Ids| {
         let more = if ids.count > NAMED { ", …" } else { "" };
-        format!("{} ({}{more})", ids.count, ids.listed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", "))
+        let first = ids.listed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+        (ids.count > 0).then(|| format!("{what} {name}: {} ({first}{more})", ids.count))
     };
-    let mut lines = Vec::new();
-    for column in comparison.variants.iter().filter(|column| column.unmatched.count > 0) {
-        lines.push(format!("not in every variant, but in {}: {}", column.name, named(&column.unmatched)));
-    }
-    for column in comparison.variants.iter().filter(|column| column.unmeasured.count > 0) {
-        lines.push(format!("not measured by {}: {}", column.name, named(&column.unmeasured)));
-    }
-    lines
+    let variants = comparison.variants.iter();
+    let unmatched = variants.clone().filter_map(|of| named("not in every variant, but in", &of.name, &of.unmatched));
+    let unmeasured = variants.filter_map(|of| named("not measured by", &of.name, &of.unmeasured));
+    unmatched.chain(unmeasured).collect()
 }
 
 fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
@@ -277,7 +258,7 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     let row = |(at, name): (usize, &&str)| {
         let mut cells = vec![Cell::text(*name)];
         cells.extend(settings.iter().map(|setting| Cell::text(setting.values.get(at).map_or("–", String::as_str))));
-        Row { key: Key { a: (*name).to_owned(), ..Key::default() }, cells }
+        Row { key: Key::of("", name), cells }
     };
     let rows = names.iter().enumerate().map(row).collect();
     Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
@@ -301,7 +282,7 @@ fn means(figure: &FigureComparison, stopped: bool) -> Block {
         if bounded {
             cells.push(mean.bounds.map_or_else(Cell::nothing, |of| bounds(of, &|end| value(*unit, end))));
         }
-        Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
+        Row { key: Key::of(name, &mean.variant), cells }
     };
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
     // Nobody knew before how many questions there would be.
@@ -323,7 +304,7 @@ fn overall(figure: &FigureComparison) -> Option<Block> {
         p,
     ];
     let header = headings("test", &["statistic", "df", "p"]);
-    let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
+    let key = Key::of(&figure.figure.name, "");
     let title = format!("{}, all variants together", figure.figure.label());
     Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
 }
@@ -345,20 +326,13 @@ fn only_together(figure: &FigureComparison, alpha: f64) -> Option<Block> {
 
 fn pairs(figure: &FigureComparison) -> Block {
     let unit = figure.figure.unit;
-    let points = if unit == Unit::Share { "points" } else { "difference" };
     // A rule has a level of its own.
     let fixed = figure.pairs.iter().filter(|pair| pair.stopping.is_none());
-    let level = fixed.chain(&figure.pairs).find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
-    let difference = format!("{points} [{} %]", percent(level));
-    let mut header = headings("b − a", &[&difference, "n", "p", "p Holm"]);
-    let binary = figure.has_mcnemar();
-    if binary {
-        header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
-    }
-    let bounded = figure.has_bounds();
-    if bounded {
-        header.push(Heading::numbers("bounds"));
-    }
+    let level = level_of(fixed.chain(&figure.pairs));
+    let mut header = headings("b − a", &[&of_difference(unit, level), "n", "p", "p Holm"]);
+    let (binary, bounded) = (figure.has_mcnemar(), figure.has_bounds());
+    header.extend(binary.then_some(["only a", "only b"]).into_iter().flatten().map(Heading::numbers));
+    header.extend(bounded.then(|| Heading::numbers("bounds")));
     let row = |pair: &Pair| {
         let mut change = change(unit, pair.difference, pair.se, pair.interval);
         if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
@@ -380,11 +354,9 @@ fn pairs(figure: &FigureComparison) -> Block {
             pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
         ];
         if binary {
-            let counts = pair.tests.mcnemar.map(|test| [("only_a", test.only_a), ("only_b", test.only_b)]);
-            cells.extend(counts.map_or_else(
-                || [Cell::nothing(), Cell::nothing()],
-                |counts| counts.map(|(name, n)| Cell::count(name, n)),
-            ));
+            let test = pair.tests.mcnemar;
+            let counts = [("only_a", test.map(|test| test.only_a)), ("only_b", test.map(|test| test.only_b))];
+            cells.extend(counts.map(|(name, n)| n.map_or_else(Cell::nothing, |n| Cell::count(name, n))));
         }
         if bounded {
             let shown = |end| signed(unit, end);
@@ -418,10 +390,8 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
             Cell::text(if is_opposite(pair) { "opposite" } else { "" }),
         ],
     };
-    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
-    let points = if *unit == Unit::Share { "points" } else { "difference" };
     let mut header = vec![Heading::words("combination")];
-    header.extend(headings("b − a", &[&format!("{points} [{} %]", percent(level)), "n", "p"]));
+    header.extend(headings("b − a", &[&of_difference(*unit, level_of(&figure.pairs)), "n", "p"]));
     header.push(Heading::words("sign"));
     let title = format!("{} by combination of the other settings", figure.figure.label());
     let rows = within.pairs_of(name).map(row).collect();
@@ -434,9 +404,8 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
         let line = format!("{b} − {a}: the difference has the opposite sign in {opposite} of {all} combinations");
         (opposite > 0).then_some(line)
     };
-    let lines: Vec<String> = figure.pairs.iter().filter_map(line).collect();
-    let lines = (!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines });
-    std::iter::once(table).chain(lines).collect()
+    let lines = figure.pairs.iter().filter_map(line).collect();
+    std::iter::once(table).chain(Block::lines("", lines)).collect()
 }
 
 /// How far the values of a setting are apart, if they are three or more, and a sentence that says it.
@@ -448,7 +417,7 @@ fn spread(within: &Within, figure: &FigureComparison) -> Vec<Block> {
     let level = interval.map_or(0.95, |interval| interval.level);
     let ends = |ends: Option<Interval>| ends.map(|ends| MethodInterval::new("noncentral F", level, ends));
     let row = |kind: &str, found: Cell, corrected: Cell| Row {
-        key: Key { metric: name.clone(), a: kind.to_owned(), ..Key::default() },
+        key: Key::of(name, kind),
         cells: vec![Cell::text(kind), found, corrected],
     };
     let found = |name, figure| Cell::figure(name, figure, value(*unit, figure));
@@ -498,11 +467,8 @@ pub(super) fn explained(figure: &FigureComparison) -> Vec<String> {
 fn evidence(pair: &Pair) -> Cell {
     if let Some(found) = &pair.stopping {
         let mut cell = Cell::figure("e_value", found.e_value, format!("e = {:.3}", found.e_value));
-        cell.figures.extend(
-            [Cell::count("looked", found.looked), Cell::count("decided", u8::from(found.decided))]
-                .into_iter()
-                .flat_map(|cell| cell.figures),
-        );
+        cell.figures.extend(Cell::count("looked", found.looked).figures);
+        cell.figures.extend(Cell::count("decided", u8::from(found.decided)).figures);
         return cell;
     }
     let Some(p) = pair.p else { return Cell::nothing() };
@@ -516,8 +482,7 @@ fn evidence(pair: &Pair) -> Cell {
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
 fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
-    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
-    let needed = format!("questions needed [{} %]", percent(level));
+    let needed = format!("questions needed [{} %]", percent(level_of(&figure.pairs)));
     let header = headings("b − a", &["difference", "detectable", "differing", &needed]);
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
@@ -554,9 +519,8 @@ fn needed_for(pair: &Pair) -> Cell {
 fn without_power(figure: &FigureComparison) -> Option<Block> {
     let of_rule = figure.pairs.iter().filter(|pair| pair.stopping.is_some());
     let why = "a rule decided when to stop, and both figures are those of a number of questions that was fixed before";
-    let lines: Vec<String> = of_rule.map(|pair| format!("{} − {}: {why}", pair.b, pair.a)).collect();
-    let title = format!("{}, without a minimum detectable difference", figure.figure.label());
-    (!lines.is_empty()).then_some(Block::Lines { title, lines })
+    let lines = of_rule.map(|pair| format!("{} − {}: {why}", pair.b, pair.a)).collect();
+    Block::lines(format!("{}, without a minimum detectable difference", figure.figure.label()), lines)
 }
 
 /// What it takes to see differences that these questions need not show.
@@ -577,7 +541,18 @@ fn planned(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
 }
 
 fn key(figure: &FigureComparison, pair: &Pair) -> Key {
-    Key { metric: figure.figure.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
+    Key::of_pair(&figure.figure.name, &pair.a, &pair.b)
+}
+
+/// The level of the first interval of these pairs.
+pub(super) fn level_of<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> f64 {
+    pairs.into_iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level)
+}
+
+/// `points [95 %]`
+fn of_difference(unit: Unit, level: f64) -> String {
+    let points = if unit == Unit::Share { "points" } else { "difference" };
+    format!("{points} [{} %]", percent(level))
 }
 
 /// `EM % [95 %]`
@@ -647,12 +622,12 @@ fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
     let points = |points: f64| signed(Unit::Share, points);
     let header = |names, unit| headings(names, &["labels", &format!("corrected {unit} [{level} %]"), "λ"]);
     let means = figure.means.iter().map(|mean| {
-        let key = Key { metric: metric.to_owned(), a: mean.variant.clone(), ..Key::default() };
-        Row { key, cells: corrected_cells(&mean.variant, &mean.correction, &share) }
+        let cells = corrected_cells(&mean.variant, &mean.correction, &share);
+        Row { key: Key::of(metric, &mean.variant), cells }
     });
     let pairs = figure.pairs.iter().map(|pair| {
-        let key = Key { metric: metric.to_owned(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() };
-        Row { key, cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &points) }
+        let cells = corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &points);
+        Row { key: Key::of_pair(metric, &pair.a, &pair.b), cells }
     });
     let grid = |id, about, header, rows| Grid { id, title: format!("{metric}, {about}"), header, rows };
     let means = grid("corrected_means", "corrected by labels", header("variant", "%"), means.collect());
@@ -733,16 +708,18 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     header.extend(["failure class", "divergence", "question"].map(Heading::words));
     let of_repeats = |flip: &FlippedQuestion| flip.repeats.map_or_else(|| "–".to_owned(), |[a, b]| format!("{a}, {b}"));
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
-        key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
-        cells: [Cell::text(&flip.id), Cell::text(right)]
-            .into_iter()
-            .chain(is_repeated.then(|| Cell::text(of_repeats(flip))))
-            .chain([
-                Cell::text(flip.class.map_or("–", FailureClass::name)),
-                divergence(flip.parted),
-                Cell::text(cut(&flip.question, QUESTION)),
-            ])
-            .collect(),
+        key: Key { group: flip.id.clone(), ..Key::of_pair("em", &flips.a, &flips.b) },
+        cells: [
+            Some(Cell::text(&flip.id)),
+            Some(Cell::text(right)),
+            is_repeated.then(|| Cell::text(of_repeats(flip))),
+            Some(Cell::text(flip.class.map_or("–", FailureClass::name))),
+            Some(divergence(flip.parted)),
+            Some(Cell::text(cut(&flip.question, QUESTION))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     };
     // What the loser lost comes first: it is what somebody can mend.
     let mut sides = [(&flips.a, &flips.lost, &flips.b), (&flips.b, &flips.gained, &flips.a)];

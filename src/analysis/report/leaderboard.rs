@@ -141,8 +141,8 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
             format!("{}: {}", common.below_folder(&entry.path), found.sentence(&found.rule.a, &found.rule.b, metric))
         });
         let noted: Vec<String> = stopped.chain(noted).collect();
-        let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
-        let above = common.line().map(|line| Block::Lines { title: String::new(), lines: vec![line] });
+        let below = Block::lines("notes", noted);
+        let above = Block::lines("", common.line().into_iter().collect());
         above.into_iter().chain([Block::Table(grid(title, entries, &common))]).chain(below)
     });
     Sheet { title: counted(all, "variant"), blocks: blocks.collect() }
@@ -229,7 +229,7 @@ fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
         };
         cells.extend(common.episodes.is_none().then(|| Cell::text(episodes)));
         cells.extend(tagged.then(|| Cell::text(entry.tags.join(", "))));
-        Row { key: Key { a: entry.name.clone(), ..Key::default() }, cells }
+        Row { key: Key::of("", &entry.name), cells }
     };
     Grid { id: "runs", title, header, rows: entries.iter().map(row).collect() }
 }

@@ -1,6 +1,6 @@
 //! The table of a paper: one `tabular` that fits a column of a page with two.
 
-use super::comparison::{Compared, change, corrected_p, difference_to, estimate, headed, reference};
+use super::comparison::{Compared, change, corrected_p, difference_to, estimate, headed, level_of, reference};
 use super::sheet::{Cell, latex_cell, latex_escaped};
 use crate::analysis::compare::verdict::{p_value, percent};
 use crate::analysis::compare::{Pair, Unit, VariantMean};
@@ -31,7 +31,7 @@ pub(crate) fn paper_table(compared: &Compared<'_>, short: &ShortNames) -> Option
         [own, change(unit, difference, None, interval), pair.map_or_else(Cell::nothing, short_p)]
     };
     let rows: Vec<[Cell; 3]> = figure.means.iter().map(row).collect();
-    let level = percent(figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level));
+    let level = percent(level_of(&figure.pairs));
     let heads = [headed(&figure.figure, None), format!("Δ [{level} %]"), "p".to_owned()];
     let wide = |at: usize| {
         let cells = rows.iter().map(|row| points(&row[at].text.replace('-', "−"))).chain([points(&heads[at])]);

@@ -78,6 +78,24 @@ pub(crate) struct Figure<'a> {
     pub value: f64,
 }
 
+impl Block {
+    /// Sentences below a title, which may be empty; nothing where there are none.
+    pub(super) fn lines(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
+        (!lines.is_empty()).then(|| Self::Lines { title: title.into(), lines })
+    }
+}
+
+impl Key {
+    /// What a figure of a variant describes.
+    pub(super) fn of(metric: &str, variant: &str) -> Self {
+        Self { metric: metric.to_owned(), a: variant.to_owned(), ..Self::default() }
+    }
+
+    pub(super) fn of_pair(metric: &str, a: &str, b: &str) -> Self {
+        Self { b: b.to_owned(), ..Self::of(metric, a) }
+    }
+}
+
 impl Heading {
     pub(crate) fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: false }

@@ -79,10 +79,8 @@ impl<'a> Arms<'a> {
                 html.leaf("code", &[], &command);
             });
         }
-        html.element("details", &[], |html| {
-            html.leaf("summary", &[], &format!("The edit in each of {}", counted(edits.len(), "question")));
-            self.edits(html, &edits, repaired.as_ref().map(|(classes, _)| classes));
-        });
+        let summary = format!("The edit in each of {}", counted(edits.len(), "question"));
+        html.folded(&summary, |html| self.edits(html, &edits, repaired.as_ref().map(|(classes, _)| classes)));
     }
 
     fn folder(&self) -> String {
@@ -157,7 +155,7 @@ fn rates(html: &mut Html, repair: &Repair) {
         }
     });
     for note in repair.notes() {
-        html.leaf("p", &[("class", "facts")], &format!("{note}."));
+        html.facts(&format!("{note}."));
     }
 }
 

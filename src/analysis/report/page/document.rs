@@ -164,7 +164,7 @@ impl Content<'_> {
         notes_section(html, self.results, self.limits, self.chunks.left_out());
         settings_section(html, self.results, parts);
         if self.live.is_none() {
-            html.leaf("p", &[("class", "facts")], "This page makes no request: everything is in this file.");
+            html.facts("This page makes no request: everything is in this file.");
         }
     }
 
@@ -303,7 +303,7 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     ];
     let facts = facts.iter().map(|(name, value)| format!("{name} {value}"));
     let facts: Vec<String> = [page_title(results), what].into_iter().chain(facts).collect();
-    html.leaf("p", &[("class", "facts")], &facts.join(" · "));
+    html.facts(&facts.join(" · "));
 }
 
 /// Of each run that has episodes missing, how many are recorded.
@@ -381,13 +381,8 @@ fn notes_section(html: &mut Html, results: &Results, limits: &Limits, left_out: 
     if lines.is_empty() {
         return;
     }
-    html.section("notes", "Notes", |html| {
-        html.element("ul", &[("class", "notes")], |html| {
-            for line in &lines {
-                html.leaf("li", &[], &without_folders(line));
-            }
-        });
-    });
+    let lines: Vec<String> = lines.iter().map(|line| without_folders(line)).collect();
+    html.section("notes", "Notes", |html| html.notes(lines.iter().map(String::as_str)));
 }
 
 /// A note without the word before it, as a sentence.
@@ -405,8 +400,7 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
         for part in parts.iter().filter(|part| !part.group.settings.is_empty()) {
             differing(html, part);
         }
-        html.element("details", &[], |html| {
-            html.leaf("summary", &[], "All settings");
+        html.folded("All settings", |html| {
             for (source, name) in results.variants() {
                 let Some(origin) = &source.origin else { continue };
                 let whole = sections::whole_name(source, name).map_or_else(String::new, |whole| format!(" ({whole})"));

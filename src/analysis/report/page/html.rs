@@ -101,6 +101,30 @@ impl Html {
         }
     }
 
+    /// Something that is read after a click on its summary.
+    pub(super) fn folded(&mut self, summary: &str, fill: impl FnOnce(&mut Self)) {
+        self.element("details", &[], |html| {
+            html.leaf("summary", &[], summary);
+            fill(html);
+        });
+    }
+
+    pub(super) fn figure(&mut self, caption: &str, draw: impl FnOnce(&mut Self)) {
+        self.element("figure", &[], |html| {
+            html.leaf("figcaption", &[], caption);
+            draw(html);
+        });
+    }
+
+    /// A paragraph in small letters.
+    pub(super) fn facts(&mut self, text: &str) {
+        self.leaf("p", &[("class", "facts")], text);
+    }
+
+    pub(super) fn notes<'t>(&mut self, notes: impl Iterator<Item = &'t str>) {
+        self.element("ul", &[("class", "notes")], |html| notes.for_each(|note| html.leaf("li", &[], note)));
+    }
+
     /// A text that lists its questions; `about` is said to those who hear the page.
     pub(super) fn filter(&mut self, text: &str, data: Attributes<'_>, about: &str) {
         let attributes = [&[("type", "button"), ("class", "cell")], data].concat();

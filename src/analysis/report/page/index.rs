@@ -91,23 +91,17 @@ fn stopped_runs(html: &mut Html, stopped: &[Stopped]) {
     let (named, others) = stopped.split_at(stopped.len().min(NAMED));
     notices(html, 0, named);
     if !others.is_empty() {
-        html.element("details", &[], |html| {
-            html.leaf("summary", &[], &format!("{} stopped", counted(others.len(), "more run")));
-            notices(html, NAMED, others);
-        });
+        let summary = format!("{} stopped", counted(others.len(), "more run"));
+        html.folded(&summary, |html| notices(html, NAMED, others));
     }
 }
 
 fn notes(html: &mut Html, notes: &[String]) {
     // What has stopped is above, and what is going is in its row.
-    let notes: Vec<&String> = notes.iter().filter(|note| !note.contains("` is not finished: ")).collect();
-    if notes.is_empty() {
-        return;
+    let notes = || notes.iter().map(String::as_str).filter(|note| !note.contains("` is not finished: "));
+    if notes().next().is_some() {
+        html.folded(&counted(notes().count(), "note"), |html| html.notes(notes()));
     }
-    html.element("details", &[], |html| {
-        html.leaf("summary", &[], &counted(notes.len(), "note"));
-        html.element("ul", &[("class", "notes")], |html| notes.into_iter().for_each(|note| html.leaf("li", &[], note)));
-    });
 }
 
 /// A heading, its class, and how the column is sorted first: `up`, `down` or not at all.

@@ -89,7 +89,7 @@ pub(super) fn what_differs(html: &mut Html, part: &Part<'_>, [from, to]: [usize;
             }
         });
     }
-    html.leaf("p", &[("class", "facts")], "All other settings of the two are the same.");
+    html.facts("All other settings of the two are the same.");
 }
 
 /// The lines that differ, with a few around them.
@@ -100,7 +100,7 @@ fn changed_lines(html: &mut Html, one: &str, two: &str) {
     let count = |tag| lines().filter(|change| change.tag() == tag).count();
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
     let all = lines().count();
-    html.leaf("p", &[("class", "facts")], &format!("Prompt: {} added, {removed} removed", counted(added, "line")));
+    html.facts(&format!("Prompt: {} added, {removed} removed", counted(added, "line")));
     html.element("pre", &[("class", "diff"), ("tabindex", "0")], |html| {
         // What changed has to be in sight, however long its surroundings are.
         let mut left = LINES;
@@ -120,7 +120,7 @@ fn changed_lines(html: &mut Html, one: &str, two: &str) {
         }
     });
     if added + removed > LINES {
-        html.leaf("p", &[("class", "facts")], &format!("The first {LINES} lines that differ."));
+        html.facts(&format!("The first {LINES} lines that differ."));
     }
 }
 

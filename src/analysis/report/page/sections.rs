@@ -79,6 +79,12 @@ impl<'a> Part<'a> {
     pub(super) fn own_rows(&self) -> impl Iterator<Item = &QuestionRow<'_>> {
         self.rows.iter().filter(|row| row.group == self.at)
     }
+
+    /// The questions that one of its variants has right and another one wrong.
+    pub(super) fn flips(&self, right: usize, wrong: usize) -> impl Iterator<Item = &QuestionRow<'_>> {
+        let [right, wrong] = [right, wrong].map(|at| self.first + at);
+        self.own_rows().filter(move |row| row.right(right) == Some(true) && row.right(wrong) == Some(false))
+    }
 }
 
 /// The name of a variant in its run, where it is called by a shorter one.
@@ -210,10 +216,10 @@ fn disputed(html: &mut Html, part: &Part<'_>, at: usize) {
 /// What the columns of the scores are.
 fn explained_scores(html: &mut Html, priced: bool, ranked_by: Option<usize>, variants: usize) {
     let cost = if priced { "; US $ is the whole cost" } else { "" };
-    html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
+    html.facts(&format!("Steps, calls and tokens are means of an episode{cost}."));
     if let Some(pairs) = ranked_by {
         let end = correction(pairs, variants).map_or_else(String::new, |of| format!("; {of}"));
-        html.leaf("p", &[("class", "facts")], &format!("{RANK}{end}."));
+        html.facts(&format!("{RANK}{end}."));
     }
 }
 
@@ -279,7 +285,7 @@ pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
             pairs.retain(|pair| best.is_some_and(|best| [&pair.a, &pair.b].contains(&&best.variant)));
         }
         if alike > 0 {
-            html.leaf("p", &[("class", "facts")], "Variants with identical results are shown once.");
+            html.facts("Variants with identical results are shown once.");
         }
         if !pairs.is_empty() {
             forest(html, em, &pairs);
@@ -290,20 +296,13 @@ pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
                 1 => "The pair".to_owned(),
                 n => format!("All {}", counted(n, "pair")),
             };
-            folded(html, &summary, |html| forest(html, em, &all));
+            html.folded(&summary, |html| forest(html, em, &all));
         }
         let others = part.group.comparison.iter().flat_map(|comparison| &comparison.figures);
         for figure in others.filter(|figure| figure.figure.name != em.figure.name) {
             let pairs: Vec<&Pair> = figure.pairs.iter().collect();
-            folded(html, &format!("Differences in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
+            html.folded(&format!("Differences in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
         }
-    });
-}
-
-fn folded(html: &mut Html, summary: &str, fill: impl FnOnce(&mut Html)) {
-    html.element("details", &[], |html| {
-        html.leaf("summary", &[], summary);
-        fill(html);
     });
 }
 
@@ -348,9 +347,8 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 }
                 if bounded {
                     let shown = |at| signed(Unit::Share, at);
-                    html.number(&minus(
-                        &pair.bounds.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high))),
-                    ));
+                    let bounds = pair.bounds.map(|of| format!("{} to {}", shown(of.low), shown(of.high)));
+                    html.number(&minus(&bounds.unwrap_or_else(dash)));
                 }
                 let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
                 let word = if pair.n == 0 { "cannot be compared" } else { pair.verdict.word.name() };
@@ -359,7 +357,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
         }
     });
     for line in explained(figure) {
-        html.leaf("p", &[("class", "facts")], &format!("{line}."));
+        html.facts(&format!("{line}."));
     }
 }
 
@@ -410,12 +408,7 @@ pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
         1 => name(members).to_owned(),
         n => format!("{} (+{})", name(members), n - 1),
     };
-    let count = |right: &[usize], wrong: &[usize]| {
-        let is = |row: &&QuestionRow<'_>| {
-            row.right(part.first + right[0]) == Some(true) && row.right(part.first + wrong[0]) == Some(false)
-        };
-        part.own_rows().filter(is).count()
-    };
+    let count = |right: &[usize], wrong: &[usize]| part.flips(right[0], wrong[0]).count();
     let counts: Vec<Vec<usize>> =
         same.iter().map(|right| same.iter().map(|wrong| count(right, wrong)).collect()).collect();
     let most = counts.iter().flatten().copied().max().unwrap_or_default();
@@ -445,11 +438,7 @@ fn heat_cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], 
     }
     let heat = (4 * count).div_ceil(most.max(1)).min(4);
     html.element("td", &[("class", &format!("n h{heat}"))], |html| {
-        let attributes = [&[("type", "button"), ("class", "cell")], data].concat();
-        html.element("button", &attributes, |html| {
-            html.text(&thousands(count));
-            html.leaf("span", &[("class", "unseen")], about);
-        });
+        html.filter(&thousands(count), data, about);
     });
 }
 
@@ -491,20 +480,14 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             let label = part.group.score.label();
             let points = charts::cost_points(part.group);
             if points.0.len() > 1 {
-                html.element("figure", &[], |html| {
-                    html.leaf("figcaption", &[], &format!("{label} against cost"));
-                    charts::cost(html, label, &points);
-                });
+                html.figure(&format!("{label} against cost"), |html| charts::cost(html, label, &points));
             }
         });
         html.element("details", &[("class", "steps")], |html| {
             html.leaf("summary", &[], "Steps of each variant's episodes (filled: right)");
             html.element("div", &[("class", "small-multiples")], |html| {
                 for (name, source) in names.iter().zip(&part.group.sources) {
-                    html.element("figure", &[], |html| {
-                        html.leaf("figcaption", &[], name);
-                        charts::steps(html, name, source);
-                    });
+                    html.figure(name, |html| charts::steps(html, name, source));
                 }
             });
         });

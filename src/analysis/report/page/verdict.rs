@@ -2,7 +2,7 @@
 
 use super::charts;
 use super::data::{QuestionRow, alike};
-use super::html::{Html, encoded};
+use super::html::{Html, NUMBER, encoded, minus};
 use super::paths::without_folders;
 use super::prompts;
 use super::sections::{Part, corrected, distinct};
@@ -31,6 +31,9 @@ struct Lead<'a> {
     /// `first − second`.
     difference: Option<f64>,
     ends: Option<(f64, f64)>,
+    /// Failure classes of the flipped answers: what the first has right, and what the second has.
+    won: Vec<Option<FailureClass>>,
+    lost: Vec<Option<FailureClass>>,
 }
 
 /// The headline of a group in one sentence: the best variant, or those that are tied.
@@ -86,68 +89,54 @@ fn lead<'a>(part: &'a Part<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
     let [a, b] = [&pair.a, &pair.b].map(|name| names.iter().position(|own| own == name));
     let ((first, second), sign) = if b_first { ((b?, a?), 1.0) } else { ((a?, b?), -1.0) };
     let ends = pair.interval.map(|of| if b_first { (of.low, of.high) } else { (-of.high, -of.low) });
-    Some(Lead { pair, first, second, difference: pair.difference.map(|own| sign * own), ends })
+    let (won, lost) = (flips(part, first, second), flips(part, second, first));
+    Some(Lead { pair, first, second, difference: pair.difference.map(|own| sign * own), ends, won, lost })
 }
 
 /// What a reader has to know before the verdict: what was not measured and why, and what was cut.
 pub(super) fn warnings(html: &mut Html, part: &Part<'_>) {
-    let names = &part.group.names;
-    let all = part.own_rows().count();
-    let missing = unmeasured(part);
-    let told = missing
-        .iter()
-        .take(NAMES)
-        .map(|(at, n)| (*at, format!("{} of {} of {}", thousands(*n), counted(all, "question"), names[*at])));
-    notice(
-        html,
-        part,
-        "Not measured: ",
-        told.collect(),
-        missing.len(),
-        "unmeasured",
-        reason(&part.group.sources).map(|reason| format!(": {reason}")),
-    );
-    let sums = |source: &Source| [&figure::CUT_CALLS, &figure::CALLS].map(|figure| source.values(figure).sum::<f64>());
-    let cut: Vec<(usize, [f64; 2])> =
-        part.group.sources.iter().map(sums).enumerate().filter(|(_, sums)| sums[0] > 0.0).collect();
-    let told = cut
-        .iter()
-        .take(NAMES)
-        .map(|(at, [cut, calls])| (*at, format!("{cut:.0} of {calls:.0} calls of {}", names[*at])));
-    notice(html, part, "Cut by the limit of tokens or the context: ", told.collect(), cut.len(), "cut", None);
+    let all = counted(part.own_rows().count(), "question");
+    let unmeasured = |at: usize| {
+        let n = part.own_rows().filter(|row| row.is_unmeasured(part.first + at)).count();
+        (n > 0).then(|| format!("{} of {all}", thousands(n)))
+    };
+    let why = reason(&part.group.sources).map(|reason| format!(": {reason}"));
+    notice(html, part, "Not measured: ", unmeasured, ("unmeasured", &why.unwrap_or_default()));
+    let of_cut = |at: usize| cut_calls(&part.group.sources[at]);
+    notice(html, part, "Cut by the limit of tokens or the context: ", of_cut, ("cut", ""));
 }
 
-/// The variants with unmeasured questions, and how many each has.
-fn unmeasured(part: &Part<'_>) -> Vec<(usize, usize)> {
-    let count = |at: usize| part.own_rows().filter(|row| row.is_unmeasured(part.first + at)).count();
-    (0..part.group.names.len()).map(|at| (at, count(at))).filter(|(_, n)| *n > 0).collect()
-}
-
+/// The variants of which `what` has something to tell; each lists its questions.
 fn notice(
     html: &mut Html,
     part: &Part<'_>,
-    what: &str,
-    told: Vec<(usize, String)>,
-    all: usize,
-    show: &str,
-    why: Option<String>,
+    about: &str,
+    what: impl Fn(usize) -> Option<String>,
+    (show, why): (&str, &str),
 ) {
+    let told = part.group.names.iter().enumerate();
+    let told: Vec<(String, &String)> = told.filter_map(|(at, name)| Some((what(at)?, name))).collect();
     if told.is_empty() {
         return;
     }
-    let more = all - told.len();
     html.element("p", &[("class", "notice")], |html| {
-        html.text(what);
-        for (place, (at, text)) in told.into_iter().enumerate() {
+        html.text(about);
+        for (place, (what, name)) in told.iter().take(NAMES).enumerate() {
             html.text(if place > 0 { ", " } else { "" });
-            html.filter(&text, &[("data-show", show), ("data-variant", &part.group.names[at])], "");
+            html.filter(&format!("{what} of {name}"), &[("data-show", show), ("data-variant", name)], "");
         }
-        if more > 0 {
-            html.text(&format!(" and {}", counted(more, "more variant")));
+        if told.len() > NAMES {
+            html.text(&format!(" and {}", counted(told.len() - NAMES, "more variant")));
         }
-        html.text(&why.unwrap_or_default());
+        html.text(why);
         html.text(".");
     });
+}
+
+/// How many of a variant's calls a limit cut, if any: `3 of 120 calls`.
+fn cut_calls(source: &Source) -> Option<String> {
+    let [cut, calls] = [&figure::CUT_CALLS, &figure::CALLS].map(|figure| source.values(figure).sum::<f64>());
+    (cut > 0.0).then(|| format!("{cut:.0} of {calls:.0} calls"))
 }
 
 /// The commonest reason of the first episodes that were not measured.
@@ -193,7 +182,7 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     let size = lead
         .difference
         .map_or_else(|| "no difference".to_owned(), |at| format!("{} points {label}", signed(Unit::Share, at)));
-    html.element("p", &[("class", "big")], |html| html.text(&super::html::minus(&size)));
+    html.leaf("p", &[("class", "big")], &minus(&size));
     let end = |at: f64| value(Unit::Share, shown_end(Unit::Share, at));
     let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
     let ends = lead.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -205,7 +194,7 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     };
     let parts = [Some(format!("{} − {}", names[lead.first], names[lead.second])), interval, p];
     let line = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    html.leaf("p", &[("class", "facts")], &super::html::minus(&line));
+    html.facts(&minus(&line));
     let both = [lead.first, lead.second];
     let own = if pair.n == em.n || pair.stopping.is_some() { Vec::new() } else { part.group.means_of_pair(both) };
     let means = if own.is_empty() { &em.means } else { &own };
@@ -217,9 +206,8 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
 
 fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_>) {
     let names = &part.group.names;
-    let pair = lead.pair;
+    let Lead { pair, won, lost, .. } = lead;
     let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
-    let (won, lost) = (flips(part, lead.first, lead.second), flips(part, lead.second, lead.first));
     html.element("ul", &[("class", "trust")], |html| {
         html.element("li", &[("class", "ok")], |html| {
             html.filter(&thousands(won.len()), &[("data-show", "flip"), ("data-a", first), ("data-b", second)], "");
@@ -231,7 +219,7 @@ fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_
         item(html, &detectable(em, pair), pair.verdict.distinguishable || is_within_reach);
         if let Some(bounds) = pair.bounds {
             let ends = if pair.b == first { [bounds.low, bounds.high] } else { [-bounds.high, -bounds.low] };
-            let [low, high] = ends.map(|end| super::html::minus(&signed(Unit::Share, end)));
+            let [low, high] = ends.map(|end| minus(&signed(Unit::Share, end)));
             let text = format!(
                 "{} without a measurement in one of the two: the difference could be between {low} and {high}",
                 counted(bounds.unmeasured, "question")
@@ -239,20 +227,13 @@ fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_
             item(html, &text, false);
         }
         for at in [lead.first, lead.second] {
-            let source = &part.group.sources[at];
-            let [cut, calls] = [&figure::CUT_CALLS, &figure::CALLS].map(|figure| source.values(figure).sum::<f64>());
-            if cut > 0.0 {
-                html.element("li", &[("class", "no")], |html| {
-                    html.filter(
-                        &format!("{cut:.0} of {calls:.0} calls"),
-                        &[("data-show", "cut"), ("data-variant", &names[at])],
-                        "",
-                    );
-                    html.text(&format!(" of {} were cut by the limit of tokens or the context", names[at]));
-                });
-            }
+            let Some(cut) = cut_calls(&part.group.sources[at]) else { continue };
+            html.element("li", &[("class", "no")], |html| {
+                html.filter(&cut, &[("data-show", "cut"), ("data-variant", &names[at])], "");
+                html.text(&format!(" of {} were cut by the limit of tokens or the context", names[at]));
+            });
         }
-        wording(html, &won, &lost, (first, second));
+        wording(html, won, lost, (first, second));
         let alone =
             pair.p_holm.is_some_and(|p| p >= 0.05) && lead.ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         if alone {
@@ -325,21 +306,18 @@ fn wording(
 
 /// The failure classes of the questions that `right` has right and `wrong` wrong.
 fn flips(part: &Part<'_>, right: usize, wrong: usize) -> Vec<Option<FailureClass>> {
-    let [right, wrong] = [right, wrong].map(|at| part.first + at);
-    let is = |row: &&QuestionRow<'_>| row.right(right) == Some(true) && row.right(wrong) == Some(false);
-    part.own_rows().filter(is).map(|row| row.class(wrong)).collect()
+    part.flips(right, wrong).map(|row| row.class(part.first + wrong)).collect()
 }
 
 /// A link to the flip that is read most quickly: not a matter of wording, and of the fewest steps; one that was won, if any.
 fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
     let found = [(lead.first, lead.second), (lead.second, lead.first)].into_iter().find_map(|(right, wrong)| {
         let [at_right, at_wrong] = [right, wrong].map(|at| part.first + at);
-        let is = |row: &&QuestionRow<'_>| row.right(at_right) == Some(true) && row.right(at_wrong) == Some(false);
         let length = |row: &&QuestionRow<'_>| {
             let steps: f64 = [at_right, at_wrong].iter().filter_map(|at| row.mean(*at, 2)).sum();
             (row.class(at_wrong) == Some(FailureClass::Label), steps.to_bits())
         };
-        Some((part.own_rows().filter(is).min_by_key(length)?, right, wrong))
+        Some((part.flips(right, wrong).min_by_key(length)?, right, wrong))
     });
     let Some((row, right, wrong)) = found else { return };
     let read = |at: usize| {
@@ -359,12 +337,12 @@ fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
 fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
     let names = &part.group.names;
     let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
-    let (won, lost) = (flips(part, lead.first, lead.second), flips(part, lead.second, lead.first));
-    if won.is_empty() && lost.is_empty() {
+    if lead.won.is_empty() && lead.lost.is_empty() {
         return;
     }
     let count = |list: &[Option<FailureClass>], class| list.iter().filter(|own| **own == Some(class)).count();
-    let mut classes = FailureClass::ALL.map(|class| (class, count(&won, class), count(&lost, class))).to_vec();
+    let counts = |class| (class, count(&lead.won, class), count(&lead.lost, class));
+    let mut classes = FailureClass::ALL.map(counts).to_vec();
     classes.retain(|(_, won, lost)| won + lost > 0);
     classes.sort_by_key(|(_, won, lost)| std::cmp::Reverse((*won, *lost)));
     let most = classes.iter().map(|(_, won, lost)| won.max(lost)).max().copied().unwrap_or(1).max(1);
@@ -376,7 +354,7 @@ fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
                 for (n, right, wrong) in [(won, first, second), (lost, second, first)] {
                     let data =
                         [("data-show", "flip"), ("data-a", right), ("data-b", wrong), ("data-class", class.name())];
-                    html.element("td", super::html::NUMBER, |html| {
+                    html.element("td", NUMBER, |html| {
                         charts::count_bar(html, float(n) / float(most));
                         if n == 0 {
                             html.text("–");
@@ -397,11 +375,11 @@ fn sentences(html: &mut Html, part: &Part<'_>, em: &FigureComparison) {
     pairs.sort_by_key(|pair| pair.verdict.word);
     html.element("div", &[("class", "verdict")], |html| {
         for pair in pairs.iter().take(SENTENCES) {
-            html.leaf("p", &[], &super::html::minus(&format!("{}.", without_folders(&pair.verdict.sentence))));
+            html.leaf("p", &[], &minus(&format!("{}.", without_folders(&pair.verdict.sentence))));
         }
         if pairs.len() > SENTENCES {
             let more = counted(pairs.len() - SENTENCES, "more pair");
-            html.leaf("p", &[("class", "facts")], &format!("{more} below."));
+            html.facts(&format!("{more} below."));
         }
         for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
             let questions = counted(part.own_rows().count(), "question");
