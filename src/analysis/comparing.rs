@@ -1,6 +1,6 @@
 //! Comparisons of runs and tables as a person asks for them: what is read, paired, warned of and judged by conditions.
 
-use crate::analysis::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
+use crate::analysis::compare::conditions::{Argument, Judged, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
     CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism,
@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 /// Flipped answers of a pair that are listed.
 const DEFAULT_FLIPS: usize = 20;
 
-/// What is compared, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct CompareRequest {
     /// Runs as they were typed; nothing where tables are compared.
@@ -156,7 +155,6 @@ pub(crate) struct ComparedRuns {
     flips: Vec<FlipList>,
     warnings: Vec<String>,
     holdout: OverHoldout,
-    holdout_lines: Vec<String>,
     /// What tables call the variants.
     pub(crate) short: ShortNames,
     efforts: Vec<Effort>,
@@ -211,8 +209,8 @@ pub(crate) fn compare_runs(
     let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
     warn(&warnings[said..], tell);
     let corrected = verdicts.corrected(comparison, sources, names, request.level);
-    let (settings, holdout_lines, lists_flips) = (differences::of(sources), holdout.lines(), request.lists_flips());
-    Ok(ComparedRuns { lists_flips, closed_books, settings, corrected, flips, holdout, holdout_lines, ..compared })
+    let (settings, lists_flips) = (differences::of(sources), request.lists_flips());
+    Ok(ComparedRuns { lists_flips, closed_books, settings, corrected, flips, holdout, ..compared })
 }
 
 /// What tools add to what each model of these variants answers without them; `called` names the two of a pair.
@@ -274,10 +272,8 @@ impl ComparedRuns {
         comparison: Comparison,
         variants: &[Variant],
     ) -> Result<Self, RunError> {
-        let judged = request
-            .conditions
-            .iter()
-            .map(|text| Ok((text.clone(), evaluated(text, &ShortTerms(&comparison, &short))?)));
+        let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
+        let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &short, &terms)?)));
         let judged = judged.collect::<Result<_, RunError>>()?;
         let efforts = if request.mde { efforts(variants, &comparison, questions_of(&sources)) } else { Vec::new() };
         Ok(Self {
@@ -292,7 +288,6 @@ impl ComparedRuns {
             flips: Vec::new(),
             warnings,
             holdout: OverHoldout::default(),
-            holdout_lines: Vec::new(),
             short,
             efforts,
             judged,
@@ -306,7 +301,7 @@ impl ComparedRuns {
             corrected: &self.corrected,
             flips: &self.flips,
             warnings: &self.warnings,
-            holdout: &self.holdout_lines,
+            holdout: &self.holdout.lines,
             mde: self.mde,
             efforts: &self.efforts,
         }
@@ -349,7 +344,7 @@ impl ComparedRuns {
     /// does not show on the terminal.
     pub(crate) fn note_look(&mut self, shown: bool, tell: Tell<'_>) {
         if !shown {
-            self.holdout_lines.iter().for_each(|line| tell(visible_line(line, 500)));
+            self.holdout.lines.iter().for_each(|line| tell(visible_line(line, 500)));
         }
         if let Some(warning) = self.holdout.looks.as_mut().and_then(Looks::note) {
             tell(format!("warning: {}", visible_line(&warning, 500)));
@@ -428,22 +423,16 @@ fn others(request: &CompareRequest, sources: &[Source]) -> Result<(usize, Vec<So
     Ok((sources.len(), sources))
 }
 
-/// Terms whose variants may have their short names.
-struct ShortTerms<'a, T>(&'a T, &'a ShortNames);
-
-impl<T: Terms> Terms for ShortTerms<'_, T> {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+/// The truth of a condition, in which variants may have their short names, or an error that points at its place.
+fn evaluated(condition: &str, short: &ShortNames, terms: &Terms<'_>) -> Result<Judged, RunError> {
+    let of_whole = |name: &str, arguments: &[Argument], at: usize| {
         let mut arguments = arguments.to_vec();
         for argument in &mut arguments {
-            argument.text = self.1.whole(&argument.text).to_owned();
+            argument.text = short.whole(&argument.text).to_owned();
         }
-        self.0.term(name, &arguments, at)
-    }
-}
-
-/// The truth of a condition, or an error that points at its place.
-fn evaluated(condition: &str, terms: &dyn Terms) -> Result<Judged, RunError> {
-    evaluate(condition, terms).map_err(|fault| {
+        terms(name, &arguments, at)
+    };
+    evaluate(condition, &of_whole).map_err(|fault| {
         RunError::usage(
             format!("--fail-if: {}", fault.pointed(condition)),
             "`wikitrail docs compare` lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
@@ -723,21 +712,13 @@ pub(crate) fn check_plan(
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
     }
     let settings = request.settings(pairs)?;
-    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
-    let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
+    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings)
+        .map_err(|error| explain(error, &sources))?;
     for condition in &request.conditions {
-        evaluated(condition, &ShortTerms(&planned, &short))?;
+        // Names are known and values are not, the counts of questions included.
+        evaluated(condition, &short, &|name, arguments, at| comparison.term(name, arguments, at).map(|_| None))?;
     }
     Ok(())
-}
-
-/// A comparison whose names are known and whose values are not, its counts of questions included.
-struct Planned(Comparison);
-
-impl Terms for Planned {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
-        self.0.term(name, arguments, at).map(|_| None)
-    }
 }
 
 /// The variants, each with one and the same question that has no value in any.
@@ -779,6 +760,8 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
 struct OverHoldout {
     looks: Option<Looks>,
     optimism: Vec<Optimism>,
+    /// The same in sentences.
+    lines: Vec<String>,
 }
 
 impl OverHoldout {
@@ -806,16 +789,10 @@ impl OverHoldout {
         };
         let looks = holdout.look(sources, request.figures());
         warnings.extend(looks.warnings.iter().cloned());
-        Ok(Self { looks: Some(looks), optimism })
+        let lines = std::iter::once(looks.sentence()).chain(optimism.iter().map(|pair| pair.sentence.clone()));
+        Ok(Self { lines: lines.collect(), looks: Some(looks), optimism })
     }
 
-    /// Sentences for a person.
-    fn lines(&self) -> Vec<String> {
-        let pairs = self.optimism.iter().map(|pair| pair.sentence.clone());
-        self.looks.iter().map(Looks::sentence).chain(pairs).collect()
-    }
-
-    /// The looks and pairs for programs.
     fn to_json(&self) -> Option<Value> {
         let mut value = json!(self.looks.as_ref()?);
         value["sentence"] = json!(self.looks.as_ref().map(Looks::sentence));

@@ -50,7 +50,6 @@ pub struct Within {
 pub struct ValueSpread {
     #[serde(rename = "metric")]
     pub figure: String,
-    /// The number of values.
     pub values: usize,
     /// Questions that all values measured.
     pub n: usize,
@@ -63,7 +62,6 @@ pub struct ValueSpread {
     pub between: Between,
 }
 
-/// One combination of the other settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Combination {
     /// The other settings as far as they differ, such as `protocol=robust, model=openai:m`.
@@ -82,7 +80,6 @@ pub struct VariantSummary {
     pub repeats: usize,
     /// Its questions that another variant lacks.
     pub unmatched: Ids,
-    /// Rows that were not measured.
     pub not_measured: usize,
     /// Questions without a measured row.
     pub unmeasured: Ids,
@@ -118,7 +115,6 @@ pub struct FigureComparison {
     /// The rule that could stop a run of these variants: then the p of Cochran's Q is not valid at its nominal level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cochran_q_stopped_by: Option<String>,
-    /// The pairs: all of them, or each variant with the baseline.
     pub pairs: Vec<Pair>,
 }
 
@@ -201,10 +197,8 @@ pub struct Pair {
     /// Whether the two have no question in common, measured or not.
     #[serde(skip)]
     pub shares_none: bool,
-    /// The means on these questions.
     pub a_mean: Option<f64>,
     pub b_mean: Option<f64>,
-    /// Mean of the differences, `b − a`.
     pub difference: Option<f64>,
     /// Standard error of that mean, clustered where there are clusters.
     pub se: Option<f64>,
@@ -218,7 +212,6 @@ pub struct Pair {
     /// that decides holds for every distribution anyway, and for figures without bounds.
     pub distribution_free: Option<MethodInterval>,
     pub intervals: Vec<MethodInterval>,
-    /// The paired bootstrap: resamples, seed, standard error, p.
     pub bootstrap: Option<Bootstrap>,
     pub tests: Tests,
     /// The p that decides, before correction, and its test.
@@ -276,7 +269,6 @@ pub struct Tests {
     pub wilcoxon: Option<Wilcoxon>,
 }
 
-/// The p that decides about a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DecisiveP {
     /// `mcnemar exact` or `permutation`.
@@ -351,20 +343,17 @@ pub struct GroupMean {
     #[serde(rename = "column")]
     pub variant: String,
     pub mean: Option<f64>,
-    /// Interval of the mean, as in [`VariantMean`].
     pub interval: Option<MethodInterval>,
 }
 
 /// Two variants in a part; the difference is `b − a`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupPair {
-    /// The baseline, or the variant named first.
     pub a: String,
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
     pub difference: Option<f64>,
-    /// Its standard error, clustered where there are clusters.
     pub se: Option<f64>,
     /// Its padded t interval, clustered where there are clusters.
     pub interval: Option<MethodInterval>,
@@ -373,10 +362,8 @@ pub struct GroupPair {
     pub stopped_by: Option<String>,
 }
 
-/// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// The verdict in a word.
     pub word: Word,
     /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,

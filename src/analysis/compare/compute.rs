@@ -170,7 +170,6 @@ fn notes(
     notes
 }
 
-/// Which of the questions are in no mean, and why.
 fn notes_on_missing_values(
     variants: &[VariantSummary],
     figures: &[FigureComparison],
@@ -206,7 +205,6 @@ fn notes_on_missing_values(
     notes
 }
 
-/// Which questions the tests average, group and correct for.
 fn notes_on_tests(variants: &[VariantSummary], figures: &[FigureComparison]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
@@ -238,7 +236,6 @@ fn notes_on_tests(variants: &[VariantSummary], figures: &[FigureComparison]) -> 
     notes
 }
 
-/// The breakdowns of one figure by every field of the settings.
 fn breakdowns(
     variants: &[Variant],
     pairing: &Pairing<'_>,

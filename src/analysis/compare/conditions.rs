@@ -113,13 +113,11 @@ pub(crate) struct Judged {
     pub(crate) absent: Vec<String>,
 }
 
-pub(crate) trait Terms {
-    /// The value of a term; absent if nothing was measured.
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError>;
-}
+/// The value of a term by its name, its arguments and the offset of its name; absent if nothing was measured.
+pub(crate) type Terms<'a> = dyn Fn(&str, &[Argument], usize) -> Result<Option<f64>, ConditionError> + 'a;
 
 /// Whether a condition holds, or where it is wrong: an error of syntax, else the first of a name.
-pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, ConditionError> {
+pub(crate) fn evaluate(text: &str, terms: &Terms<'_>) -> Result<Judged, ConditionError> {
     let judged = Judged { holds: None, values: Vec::new(), absent: Vec::new() };
     let mut parser = Parser { text, terms, at: 0, depth: 0, judged, fault: None };
     let whole = parser.operations(0)?;
@@ -137,7 +135,7 @@ pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, Conditio
 /// Evaluates while it parses. Both sides of `and` and `or` are evaluated always, so that misspelt names are found.
 struct Parser<'a> {
     text: &'a str,
-    terms: &'a dyn Terms,
+    terms: &'a Terms<'a>,
     at: usize,
     depth: usize,
     judged: Judged,
@@ -258,7 +256,7 @@ impl Parser<'_> {
     fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Option<f64> {
         let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         let shown = format!("{name}({})", texts.join(", "));
-        let value = self.terms.term(name, arguments, at).unwrap_or_else(|fault| {
+        let value = (self.terms)(name, arguments, at).unwrap_or_else(|fault| {
             self.fault.get_or_insert(fault);
             None
         });
@@ -321,8 +319,9 @@ impl Parser<'_> {
     }
 }
 
-impl Terms for Comparison {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+impl Comparison {
+    /// What a condition calls `name(arguments)`.
+    pub(crate) fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         match (name, arguments) {
             ("missing", [column]) => Ok(Some(float(column_named(self, column)?.not_measured))),
             ("missing", [figure, column]) => {
@@ -361,7 +360,7 @@ fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) 
     };
     if pair.stopping.is_some() && name.starts_with('p') {
         let reason = "the rule of the run decides about these two, and has no p; low and high are the ends of its confidence sequence";
-        return Err(ConditionError::new(a.at, format_args!("{reason}")));
+        return Err(ConditionError::new(a.at, reason));
     }
     Ok(seen_from(pair, name, pair.a == a.text))
 }
@@ -383,10 +382,8 @@ fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result
     comparison.figure(&canonical(name)).ok_or_else(|| {
         let known: Vec<&str> = comparison.figures.iter().map(|figure| figure.figure.name.as_str()).collect();
         let (name, known) = (visible_line(name, 60), known.join(", "));
-        ConditionError::new(
-            at,
-            format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)"),
-        )
+        let reason = format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)");
+        ConditionError::new(at, reason)
     })
 }
 

@@ -14,7 +14,6 @@ const POINTS: [f64; 3] = [0.01, 0.03, 0.05];
 /// Figures of what an episode took, in the order of [`Expense`].
 pub(crate) const EXPENSES: [&str; 3] = ["cost_usd", "calls", "tokens"];
 
-/// What it takes to see a difference between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Effort {
     pub(crate) metric: NamedFigure,

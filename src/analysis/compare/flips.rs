@@ -9,7 +9,6 @@ use serde::Serialize;
 /// Questions whose answer flipped from `a` to `b`, in the order of `a`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Flips {
-    /// Questions that both variants measured.
     pub n: usize,
     /// Right in `b` only.
     pub gained: Vec<String>,

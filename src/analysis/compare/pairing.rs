@@ -76,7 +76,6 @@ pub(super) struct Pairing<'a> {
     questions: Vec<Question<'a>>,
     /// How many clusters are named.
     clusters: usize,
-    /// How many blocks the rows have.
     blocks: usize,
 }
 
@@ -344,7 +343,6 @@ impl FigureValues<'_, '_> {
         Values { questions, variants: values, clusters, binary }
     }
 
-    /// The cells of a question.
     fn blocks_of(&self, question: usize) -> Range<usize> {
         question * self.blocks..(question + 1) * self.blocks
     }

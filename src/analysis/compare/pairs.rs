@@ -125,7 +125,6 @@ fn distribution_free(pairs: &mut [Pair], paired: &[Paired], rule: &Rule) {
     }
 }
 
-/// Which variants are compared, by their positions.
 pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize, usize)> {
     let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     settings.pairs.positions(&names)

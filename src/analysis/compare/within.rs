@@ -60,7 +60,6 @@ fn goes_with(setting: &SettingValues, other: &SettingValues) -> bool {
 }
 
 impl Matching {
-    /// Matches variants by their settings. `names` are those of the variants.
     pub(crate) fn of(setting: &str, settings: &[SettingValues], names: &[String]) -> Result<Self, MatchingError> {
         let differing = |settings: &mut dyn Iterator<Item = &SettingValues>| {
             let names: Vec<&str> = settings.map(|other| other.name.as_str()).collect();
@@ -108,7 +107,6 @@ impl Matching {
         Ok(matching)
     }
 
-    /// Forgets values that no block has.
     fn keep_compared_values(&mut self) {
         let has = |at: usize| self.blocks.iter().any(|block| block.variants[at].is_some());
         let compared: Vec<bool> = (0..self.values.len()).map(has).collect();

@@ -210,7 +210,6 @@ fn seen_from(reference: &str, pair: &Pair) -> &'static str {
     }
 }
 
-/// The pairs without the reference, counted.
 fn other_pairs(figure: &FigureComparison, reference: &str) -> Option<String> {
     let others = || figure.pairs.iter().filter(|pair| pair.a != reference && pair.b != reference);
     let distinguishable = others().filter(|pair| pair.verdict.winner.is_some()).count();
@@ -673,7 +672,6 @@ pub(crate) struct Edition {
     pub variant: String,
     /// As it was named for the run; absent for tables of figures.
     pub wiki: Option<String>,
-    /// Its date, where that is known.
     pub as_of: Option<String>,
 }
 
@@ -799,7 +797,6 @@ fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
     if parts.is_empty() { flips.len().to_string() } else { format!("{} ({wrong}: {})", flips.len(), parts.join(", ")) }
 }
 
-/// Means and differences by the values of a field.
 fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
     let unit = figure.figure.unit;
     let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);

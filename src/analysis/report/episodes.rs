@@ -1,6 +1,6 @@
 //! The episodes of a run as a list, one a line.
 
-use super::console::View;
+use super::console::{View, dash};
 use super::trajectory::verdict_word;
 use crate::base::Outcome;
 use crate::base::text::visible_line;
@@ -42,65 +42,67 @@ pub(crate) struct EpisodeRow {
     pub question: String,
 }
 
-/// The columns, in order, and which go first where a terminal is narrow: those with the highest number.
-const COLUMNS: [(&str, u8); 11] = [
-    ("id", 0),
-    ("variant", 0),
-    ("repeat", 0),
-    ("verdict", 0),
-    ("right", 0),
-    ("class", 2),
-    ("outcome", 5),
-    ("steps", 4),
-    ("answer", 0),
-    ("gold", 1),
-    ("question", 3),
+/// A name, which columns go first where a terminal is narrow (those with the highest number), and the cell of an episode.
+type Column = (&'static str, u8, fn(&EpisodeRow) -> String);
+
+const COLUMNS: [Column; 11] = [
+    ("id", 0, |row| shown(&row.id)),
+    ("variant", 0, |row| shown(&row.variant)),
+    ("repeat", 0, |row| row.repeat.to_string()),
+    ("verdict", 0, |row| verdict_word(row.outcome, row.score).to_owned()),
+    ("right", 0, |row| row.right.map_or_else(dash, |right| right.to_string())),
+    ("class", 2, |row| row.class.map_or("–", FailureClass::name).to_owned()),
+    ("outcome", 5, |row| row.outcome.name().to_owned()),
+    ("steps", 4, |row| row.steps.map_or_else(dash, |steps| steps.to_string())),
+    ("answer", 0, |row| row.answer.as_deref().map_or_else(dash, shown)),
+    ("gold", 1, |row| row.gold.as_deref().map_or_else(dash, shown)),
+    ("question", 3, |row| shown(&row.question)),
 ];
+
+fn shown(text: &str) -> String {
+    visible_line(text, MAX_CHARS)
+}
 
 /// The list under a header, each episode on one line. Columns that find no room, or say the same of all, are left out.
 pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
-    let same = |of: fn(&EpisodeRow) -> &str| rows.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]));
-    let one_variant = same(|row| &row.variant);
-    let one_outcome = rows.iter().all(|row| row.outcome == Outcome::Finished);
     let needed = |name: &str| match name {
-        "variant" => !one_variant,
+        "variant" => rows.iter().any(|row| row.variant != rows[0].variant),
         "repeat" => rows.iter().any(|row| row.repeat > 0),
-        "outcome" => !one_outcome,
+        "outcome" => rows.iter().any(|row| row.outcome != Outcome::Finished),
         "right" => rows.iter().any(|row| row.right.is_some()),
         "class" => rows.iter().any(|row| row.class.is_some()),
         "gold" => rows.iter().any(|row| row.gold.is_some()),
         _ => true,
     };
-    let mut shown: Vec<(&str, u8)> = COLUMNS.into_iter().filter(|(name, _)| needed(name)).collect();
-    let cells: Vec<Vec<String>> = rows.iter().map(|row| COLUMNS.map(|(name, _)| cell(row, name)).to_vec()).collect();
-    let at = |name: &str| COLUMNS.iter().position(|(known, _)| *known == name).unwrap_or_default();
-    let content = |name: &str| {
-        let widest = cells.iter().map(|row| row[at(name)].width()).max().unwrap_or_default();
-        widest.max(name.len())
-    };
+    let mut shown: Vec<(usize, Column)> =
+        COLUMNS.into_iter().enumerate().filter(|(_, (name, ..))| needed(name)).collect();
+    let cells: Vec<[String; 11]> = rows.iter().map(|row| COLUMNS.map(|(.., cell)| cell(row))).collect();
     let most = |(share, most): (usize, u16)| usize::from(most).min((view.width / share).max(8));
-    let width = |name: &str| match name {
-        "id" => content(name).min(most(ID)),
-        "variant" => content(name).min(most(VARIANT)),
-        "answer" | "gold" => content(name).min(ANSWER),
-        "question" => content(name).min(QUESTION),
-        _ => content(name),
+    let width = |(at, (name, ..)): &(usize, Column)| {
+        let widest = cells.iter().map(|row| row[*at].width()).fold(name.len(), usize::max);
+        match *name {
+            "id" => widest.min(most(ID)),
+            "variant" => widest.min(most(VARIANT)),
+            "answer" | "gold" => widest.min(ANSWER),
+            "question" => widest.min(QUESTION),
+            _ => widest,
+        }
     };
-    while shown.iter().map(|(name, _)| width(name) + 2).sum::<usize>() > view.width + 2 {
-        let Some(last) = shown.iter().map(|(_, order)| *order).max().filter(|order| *order > 0) else { break };
-        shown.retain(|(_, order)| *order != last);
+    while shown.iter().map(|column| width(column) + 2).sum::<usize>() > view.width + 2 {
+        let Some(last) = shown.iter().map(|(_, (_, order, _))| *order).max().filter(|order| *order > 0) else { break };
+        shown.retain(|(_, (_, order, _))| *order != last);
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_truncation_indicator("…").set_width(u16::try_from(view.width + 2).unwrap_or(u16::MAX));
-    table.set_header(shown.iter().map(|(name, _)| *name));
+    table.set_header(shown.iter().map(|(_, (name, ..))| *name));
     for row in &cells {
-        let row = shown.iter().map(|(name, _)| row[at(name)].as_str());
+        let row = shown.iter().map(|(at, _)| row[*at].as_str());
         table.add_row(Row::from(row.collect::<Vec<_>>()).max_height(1).clone());
     }
-    for (column, (name, _)) in table.column_iter_mut().zip(&shown) {
-        let fixed = Width::Fixed(u16::try_from(width(name) + 2).unwrap_or(u16::MAX));
-        column.set_padding((0, 2)).set_constraint(match *name {
+    for (column, of) in table.column_iter_mut().zip(&shown) {
+        let fixed = Width::Fixed(u16::try_from(width(of) + 2).unwrap_or(u16::MAX));
+        column.set_padding((0, 2)).set_constraint(match of.1.0 {
             "id" | "variant" => Absolute(fixed),
             "answer" | "gold" | "question" => LowerBoundary(Width::Fixed(LEAST)),
             _ => ContentWidth,
@@ -110,7 +112,7 @@ pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
     if !view.colour {
         return text;
     }
-    let before = shown.iter().take_while(|(name, _)| *name != "verdict").map(|(name, _)| width(name) + 2).sum();
+    let before = shown.iter().take_while(|(_, (name, ..))| *name != "verdict").map(|column| width(column) + 2).sum();
     coloured(&text, rows, before)
 }
 
@@ -141,23 +143,6 @@ fn coloured(text: &str, rows: &[EpisodeRow], before: usize) -> String {
         }
     }
     page
-}
-
-fn cell(row: &EpisodeRow, column: &str) -> String {
-    let text = |text: Option<&str>| text.map_or_else(|| "–".to_owned(), |text| visible_line(text, MAX_CHARS));
-    match column {
-        "id" => text(Some(&row.id)),
-        "variant" => text(Some(&row.variant)),
-        "repeat" => row.repeat.to_string(),
-        "verdict" => verdict_word(row.outcome, row.score).to_owned(),
-        "right" => row.right.map_or_else(|| "–".to_owned(), |right| right.to_string()),
-        "class" => row.class.map_or("–", FailureClass::name).to_owned(),
-        "outcome" => row.outcome.name().to_owned(),
-        "steps" => row.steps.map_or_else(|| "–".to_owned(), |steps| steps.to_string()),
-        "answer" => text(row.answer.as_deref()),
-        "gold" => text(row.gold.as_deref()),
-        _ => text(Some(&row.question)),
-    }
 }
 
 #[cfg(test)]

@@ -193,7 +193,6 @@ impl<'a> Common<'a> {
     }
 }
 
-/// The day of its beginning.
 fn day(entry: &Entry) -> Option<&str> {
     entry.started_at.get(..10)
 }

@@ -273,7 +273,6 @@ fn waiting(wait: &Wait) -> String {
     format!("waiting {seconds} s for {server}{why}")
 }
 
-/// The host of an address, with its port.
 fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     rest.split(['/', '?']).next().unwrap_or(rest)

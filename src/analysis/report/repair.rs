@@ -31,7 +31,6 @@ impl RepairRow {
 }
 
 impl Repair {
-    /// The headings of the table, and the cells of each row.
     pub(crate) fn table(&self) -> (Vec<Heading>, Vec<Vec<String>>) {
         let with_placebo = self.placebos.is_some();
         let figures: &[&str] = if with_placebo {

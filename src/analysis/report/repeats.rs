@@ -9,7 +9,6 @@ use crate::scoring::{Pass, Repeats};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The mean of a share over questions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 struct Estimate {
     mean: Option<f64>,
@@ -63,7 +62,6 @@ pub(crate) fn repeats_tables<'a>(
     (!repeated.is_empty()).then(|| stability(&repeated, width) + &passes(&repeated, width).unwrap_or_default())
 }
 
-/// How far the repeats of a question agree.
 fn stability(variants: &[(&str, &Repeats)], width: usize) -> String {
     let header = headings("repeats", &["questions", "unstable", "same answer\n% [95 %]", "SD of\nsteps", "SD of\nUSD"]);
     let row = |(name, repeats): &(&str, &Repeats)| {

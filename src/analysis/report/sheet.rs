@@ -107,7 +107,6 @@ impl Heading {
 }
 
 impl Cell {
-    /// Text without figures.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: Vec::new() }
     }
@@ -157,7 +156,6 @@ impl Sheet {
         self
     }
 
-    /// Every figure, in the order of the tables.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
         let grids = self.blocks.iter().filter_map(|block| match block {
             Block::Table(grid) => Some(grid),
@@ -288,22 +286,25 @@ const MIN_WIDTH: usize = 60;
 /// The report for a terminal of that width, ending in a line break. Control characters in its texts are escaped.
 pub(crate) fn to_terminal(sheet: &Sheet, width: usize) -> String {
     let width = width.clamp(MIN_WIDTH, 200);
-    let mut text = wrapped(&sheet.title, width, "");
-    for block in &sheet.blocks {
-        text.push('\n');
-        match block {
-            Block::Table(grid) => text.push_str(&terminal_table(grid, width)),
-            Block::Lines { title, lines } => {
-                if !title.is_empty() {
-                    let _ = writeln!(text, "{}:", visible_line(title, 200));
-                }
-                for line in lines {
-                    text.push_str(&wrapped(line, width, if title.is_empty() { "" } else { "  " }));
-                }
-            }
-        }
-    }
-    text
+    let lines = |title: &str, lines: &[String]| {
+        let (begin, indent) =
+            if title.is_empty() { (String::new(), "") } else { (visible_line(title, 200) + ":\n", "  ") };
+        lines.iter().fold(begin, |text, line| text + &wrapped(line, width, indent))
+    };
+    blocks(wrapped(&sheet.title, width, ""), sheet, |grid| terminal_table(grid, width), lines)
+}
+
+/// The blocks of a report behind what it begins with, each below an empty line.
+fn blocks(
+    begin: String,
+    sheet: &Sheet,
+    table: impl Fn(&Grid) -> String,
+    sentences: impl Fn(&str, &[String]) -> String,
+) -> String {
+    sheet.blocks.iter().fold(begin, |text, block| match block {
+        Block::Table(grid) => text + "\n" + &table(grid),
+        Block::Lines { title, lines } => text + "\n" + &sentences(title, lines),
+    })
 }
 
 fn terminal_table(grid: &Grid, width: usize) -> String {
@@ -315,29 +316,18 @@ fn terminal_table(grid: &Grid, width: usize) -> String {
 
 /// The report, ending in a line break. Names and ids are escaped, for Markdown and for HTML.
 pub(crate) fn to_markdown(sheet: &Sheet) -> String {
-    let mut text = format!("## {}\n", markdown_escaped(&sheet.title));
-    for block in &sheet.blocks {
-        text.push('\n');
-        match block {
-            Block::Table(grid) => text.push_str(&markdown_table(grid)),
-            Block::Lines { title, lines } => {
-                if !title.is_empty() {
-                    text = text + "**" + &markdown_escaped(title) + "**\n\n";
-                }
-                for line in lines {
-                    text = text + "- " + &markdown_escaped(line) + "\n";
-                }
-            }
-        }
-    }
-    text
+    let lines = |title: &str, lines: &[String]| {
+        lines.iter().fold(markdown_title(title), |text, line| text + "- " + &markdown_escaped(line) + "\n")
+    };
+    blocks(format!("## {}\n", markdown_escaped(&sheet.title)), sheet, markdown_table, lines)
+}
+
+fn markdown_title(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("**{}**\n\n", markdown_escaped(title)) }
 }
 
 fn markdown_table(grid: &Grid) -> String {
-    let mut text = String::new();
-    if !grid.title.is_empty() {
-        text = format!("**{}**\n\n", markdown_escaped(&grid.title));
-    }
+    let mut text = markdown_title(&grid.title);
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text += &row(grid.header.iter().map(|heading| markdown_escaped(&heading.text)).collect());
     text += &row(grid.header.iter().map(|heading| if heading.right { "---:" } else { "---" }.to_owned()).collect());
@@ -376,46 +366,27 @@ pub(crate) fn to_latex(sheet: &Sheet) -> String {
 
 /// The same below a table of its own; that is empty, or ends in a line break.
 pub(crate) fn latex_after(first: &str, sheet: &Sheet) -> String {
-    let mut text = String::from("% \\usepackage{booktabs}\n");
-    comment(&mut text, &sheet.title);
-    if !first.is_empty() {
-        text = text + "\n" + first;
-    }
-    for block in &sheet.blocks {
-        text.push('\n');
-        match block {
-            Block::Table(grid) => latex_table(&mut text, grid),
-            Block::Lines { title, lines } => {
-                comment(&mut text, title);
-                for line in lines {
-                    comment(&mut text, line);
-                }
-            }
-        }
-    }
-    text
+    let first = if first.is_empty() { String::new() } else { format!("\n{first}") };
+    let begin = format!("% \\usepackage{{booktabs}}\n{}{first}", comment(&sheet.title));
+    let lines = |title: &str, lines: &[String]| lines.iter().fold(comment(title), |text, line| text + &comment(line));
+    blocks(begin, sheet, latex_table, lines)
 }
 
-fn comment(text: &mut String, line: &str) {
-    if !line.is_empty() {
-        // A line end would end the comment, and `^^M` is one for TeX.
-        let line = visible_line(line, 2000).replace('^', " ");
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "% {line}");
-    }
+fn comment(line: &str) -> String {
+    // A line end would end the comment, and `^^M` is one for TeX.
+    if line.is_empty() { String::new() } else { format!("% {}\n", visible_line(line, 2000).replace('^', " ")) }
 }
 
-fn latex_table(text: &mut String, grid: &Grid) {
-    comment(text, &grid.title);
+fn latex_table(grid: &Grid) -> String {
     let columns: String = grid.header.iter().map(|heading| if heading.right { 'r' } else { 'l' }).collect();
     let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
-    let _ = write!(text, "\\begin{{tabular}}{{{columns}}}\n\\toprule\n");
+    let mut text = format!("{}\\begin{{tabular}}{{{columns}}}\n\\toprule\n", comment(&grid.title));
     text.push_str(&row(grid.header.iter().map(|heading| latex_escaped(&heading.text)).collect()));
     text.push_str("\\midrule\n");
     for line in &grid.rows {
         text.push_str(&row(line.cells.iter().map(latex_cell).collect()));
     }
-    text.push_str("\\bottomrule\n\\end{tabular}\n");
+    text + "\\bottomrule\n\\end{tabular}\n"
 }
 
 /// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.

@@ -21,9 +21,7 @@ pub(crate) struct RunSummary<'a> {
     /// Whether EM is an accuracy and F1 says the same.
     pub accuracy: bool,
     pub rows: &'a [VariantScore],
-    /// The names of the variants in tables.
     pub short: ShortNames,
-    /// Metrics from files.
     pub joined: &'a [JoinedRow],
     /// Time of the run's parts together, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,
@@ -240,7 +238,6 @@ fn leak(variant: &str, Share { count, of }: Share) -> Option<String> {
     Some(format!("{variant}: in {count} of {of} an observation repeats eight words in a row of the question"))
 }
 
-/// What only some providers count, a sentence each.
 fn details(variant: &str, usage: Usage) -> Vec<String> {
     [
         (usage.cached_tokens, "prompt tokens came from the provider's cache"),
@@ -266,7 +263,6 @@ fn prices(variant: &str, score: &RunScore) -> Option<String> {
     (score.usage.total() > 0).then(|| format!("{variant}: {question}; {correct}{unpriced}"))
 }
 
-/// A whole number with a comma between thousands.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of counts, which is 0 or more")]
 fn grouped(number: f64) -> String {
     thousands(number.round() as u64)
@@ -283,7 +279,6 @@ fn outcomes(score: &RunScore) -> String {
     if parts.is_empty() { dash() } else { parts.join(", ") }
 }
 
-/// A share in per cent with its interval.
 fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
     let Some(value) = value else { return dash() };
     match interval {
@@ -439,7 +434,6 @@ fn joined_table(rows: &[JoinedRow], short: &ShortNames, width: usize) -> Option<
     (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
 }
 
-/// The metric for a line of figures.
 fn joined_line(row: &JoinedRow) -> String {
     let corrected = row.correction.as_ref().map(|correction| match correction.corrected {
         Some(_) => format!(" corrected {}", corrected(correction)),

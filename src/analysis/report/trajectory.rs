@@ -93,7 +93,6 @@ fn after_action(page: &mut Page, step: &Step, observation: Option<&str>) {
     page.optional("set aside", step.discarded.as_deref(), DIM);
 }
 
-/// Where an observation came from.
 pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
     let Provenance { source, url, title, revid, status, .. } = provenance;
     let revision = revid.map(|revid| format!(", revision {revid}")).unwrap_or_default();
@@ -161,7 +160,6 @@ fn tokens(usage: Usage) -> String {
     }
 }
 
-/// What another program says of the episode.
 fn scores(trajectory: &Trajectory) -> Option<String> {
     let named = trajectory.scores.iter().take(20).map(|(name, value)| format!("{} {value}", visible_line(name, 60)));
     Some(named.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
@@ -544,7 +542,6 @@ impl Live {
         Self { view, question: question.to_owned(), step: 1, said: false, replying: false, held: String::new() }
     }
 
-    /// More of a reply.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let text = if self.replying { text } else { text.trim_start() };
         let end = text.trim_end().len();

@@ -1,24 +1,20 @@
-use super::{Argument, ConditionError, Judged, Terms, evaluate};
+use super::{Argument, ConditionError, Judged, evaluate};
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
-struct Fixed;
-
-impl Terms for Fixed {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
-        let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
-        match (name, &arguments[..]) {
-            ("em", ["a"]) => Ok(Some(0.4)),
-            ("em", ["b" | "react->cot-sc" | "r/x y" | "it's (b)"]) => Ok(Some(0.6)),
-            ("em", ["none"]) => Ok(None),
-            ("p", ["em", "a", "b"]) => Ok(Some(0.03)),
-            _ => Err(ConditionError::new(at, "unknown")),
-        }
+fn fixed(name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+    let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+    match (name, &arguments[..]) {
+        ("em", ["a"]) => Ok(Some(0.4)),
+        ("em", ["b" | "react->cot-sc" | "r/x y" | "it's (b)"]) => Ok(Some(0.6)),
+        ("em", ["none"]) => Ok(None),
+        ("p", ["em", "a", "b"]) => Ok(Some(0.03)),
+        _ => Err(ConditionError::new(at, "unknown")),
     }
 }
 
 fn holds(text: &str) -> bool {
-    evaluate(text, &Fixed).unwrap_or_else(|fault| panic!("{text}: {}", fault.pointed(text))).holds == Some(true)
+    evaluate(text, &fixed).unwrap_or_else(|fault| panic!("{text}: {}", fault.pointed(text))).holds == Some(true)
 }
 
 #[test]
@@ -49,7 +45,7 @@ fn conditions_are_evaluated() {
     for text in ["em(a) > em(b)", "1 < 2 and 1 > 2", "0.1 + 0.2 == 0.3 and 1 > 2"] {
         assert!(!holds(text), "{text}");
     }
-    let judged = evaluate("em(a) < em(b) and em(a) < 1", &Fixed).expect("judged");
+    let judged = evaluate("em(a) < em(b) and em(a) < 1", &fixed).expect("judged");
     assert_eq!(
         judged,
         Judged { holds: Some(true), values: vec![("em(a)".into(), 0.4), ("em(b)".into(), 0.6)], absent: vec![] }
@@ -68,10 +64,10 @@ fn a_condition_is_open_where_a_value_was_not_measured() {
         ("em(a) > em(b) or em(none) < 1", None),
         ("em(none) < 1 or em(a) < em(b)", Some(true)),
     ] {
-        let judged = evaluate(text, &Fixed).expect(text);
+        let judged = evaluate(text, &fixed).expect(text);
         assert_eq!((judged.holds, &judged.absent[..]), (holds, &["em(none)".to_owned()][..]), "{text}");
     }
-    assert!(evaluate("em(none) < em(c)", &Fixed).is_err());
+    assert!(evaluate("em(none) < em(c)", &fixed).is_err());
 }
 
 #[test]
@@ -97,7 +93,7 @@ fn an_error_points_at_the_place() {
         ("em(日本) < $", 9, "`$` is unexpected"),
         (&format!("{}1 < 2", "(".repeat(200)), 50, "nested too deeply"),
     ] {
-        let message = evaluate(text, &Fixed).expect_err(text).pointed(text);
+        let message = evaluate(text, &fixed).expect_err(text).pointed(text);
         assert!(message.contains(reason), "{text}: {message}");
         assert!(message.lines().any(|line| line == format!("  {}^", " ".repeat(column))), "{text}: {message}");
     }
@@ -111,6 +107,6 @@ fn and_binds_more_than_or() {
 proptest! {
     #[test]
     fn no_text_panics(text in "[-em(a)pb ,<>=!+*/.0-9'\"$日andor]{0,60}") {
-        let _ = evaluate(&text, &Fixed);
+        let _ = evaluate(&text, &fixed);
     }
 }

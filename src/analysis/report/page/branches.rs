@@ -27,7 +27,6 @@ pub(super) fn folders<'a>(part: &Part<'a>) -> BTreeSet<&'a Path> {
     sources.filter(is_branch).map(|source| &*source.run.path).collect()
 }
 
-/// A section for each folder of branches in the group.
 pub(super) fn branches_sections(html: &mut Html, results: &Results, part: &Part<'_>) {
     let named: Vec<&Path> = results.variants().map(|(source, _)| &*source.run.path).collect();
     let folders = folders(part);

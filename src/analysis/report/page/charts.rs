@@ -295,7 +295,6 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
     html.text
 }
 
-/// The charts of a group as files: their names and contents.
 pub(super) fn files(em: &FigureComparison, group: &Group) -> Vec<(String, String)> {
     let known: Vec<&VariantMean> = group.means().into_iter().flatten().filter(|mean| mean.mean.is_some()).collect();
     let means: Vec<_> = known.iter().map(|mean| (mean.variant.clone(), estimate(mean))).collect();

@@ -86,7 +86,6 @@ fn packed(json: &str) -> Result<String, RunError> {
     Ok(STANDARD.encode(written.map_err(RunError::from)?))
 }
 
-/// The list of questions, packed, and its digest.
 pub(super) fn question_table(
     results: &Results,
     rows: &[QuestionRow<'_>],
@@ -273,12 +272,10 @@ impl<'a> QuestionRow<'a> {
         self.episodes[variant].iter().filter(|episode| matches!(episode.item.values.first(), Some(Some(_)))).count()
     }
 
-    /// Whether an episode was not measured.
     pub(super) fn is_unmeasured(&self, variant: usize) -> bool {
         self.episodes[variant].iter().any(|episode| !episode.item.measured)
     }
 
-    /// Whether a limit cut a call.
     fn is_cut(&self, variant: usize) -> bool {
         self.episodes[variant].iter().any(|episode| episode.value(&figure::CUT_CALLS) > Some(0.0))
     }
@@ -339,7 +336,6 @@ const STEPS: usize = 300;
 /// Characters of a text that the page has: a bound for hostile records.
 const TEXT_CHARS: usize = 50_000;
 
-/// Reads the episodes of a question.
 fn question_episodes(results: &Results, row: &QuestionRow<'_>) -> Result<Value, RunError> {
     let mut read: Vec<Vec<ScoredEpisode>> = Vec::with_capacity(row.episodes.len());
     let (mut gold, mut shown): (Vec<String>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());

@@ -279,7 +279,6 @@ pub(super) fn page_title(results: &Results) -> String {
     }
 }
 
-/// One line of what was run.
 fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let variants = results.variants().count();
     let what = format!("{}, {}", counted(variants, "variant"), counted(questions, "question"));

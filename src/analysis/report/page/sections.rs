@@ -155,7 +155,6 @@ fn score_columns<'a>(part: Part<'a>, means: &'a [Option<&'a VariantMean>]) -> Ve
     columns
 }
 
-/// The columns of what the variants took.
 fn expense_columns(sources: &[Source]) -> Vec<Column<'_>> {
     let mean = move |figure: &'static figure::Figure| move |at: usize| amount(sources[at].mean(figure));
     let has = |figure: &figure::Figure| sources.iter().any(|source| source.mean(figure).is_some());
@@ -198,7 +197,6 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     });
 }
 
-/// The comparison of what judges say.
 fn judged(comparison: &Result<Comparison, String>) -> Option<&FigureComparison> {
     comparison.as_ref().ok()?.figure(JUDGE).filter(|judge| judge.n > 0)
 }
@@ -213,7 +211,6 @@ fn disputed(html: &mut Html, part: &Part<'_>, at: usize) {
     });
 }
 
-/// What the columns of the scores are.
 fn explained_scores(html: &mut Html, priced: bool, ranked_by: Option<usize>, variants: usize) {
     let cost = if priced { "; US $ is the whole cost" } else { "" };
     html.facts(&format!("Steps, calls and tokens are means of an episode{cost}."));
