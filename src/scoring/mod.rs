@@ -35,7 +35,7 @@ pub mod retrieval;
 mod shortfall;
 pub mod tally;
 
-pub use assessment::{Assessment, PaperCounts, RunAssessment};
+pub use assessment::{Assessment, RunAssessment};
 pub use closed_book::{
     ClosedBook, RightAnswers, closed_book_sentences, closed_books, closed_books_within, has_counterpart,
 };

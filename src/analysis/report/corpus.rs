@@ -14,18 +14,16 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
 }
 
+/// A row about a corpus: its name, empty where it goes on from the one above, and its text.
+type Fact = (&'static str, String);
+
 pub(crate) fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
-    let width = View::of_stdout().width;
-    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, 9, width).as_bytes());
-    row("id", visible_line(&manifest.id, 80))?;
-    for (name, fact) in [("language", &manifest.language), ("as of", &manifest.as_of)] {
-        if let Some(fact) = fact {
-            row(name, visible_line(fact, 80))?;
-        }
-    }
-    write_terms(manifest, &mut row)?;
+    let mut rows = vec![("id", visible_line(&manifest.id, 80))];
+    let facts = [("language", &manifest.language), ("as of", &manifest.as_of)];
+    rows.extend(facts.into_iter().filter_map(|(name, fact)| Some((name, visible_line(fact.as_deref()?, 80)))));
+    rows.extend(terms(manifest));
     for source in &manifest.sources {
         let skipped = source.skipped;
         let counts = [
@@ -35,97 +33,77 @@ pub(crate) fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::R
             (skipped.bad, "unreadable"),
         ];
         let format = visible_line(&source.format, 20);
-        row("source", format!("{} ({format}), {}", visible_line(&source.file, 80), counted(source.rows, "row")))?;
-        let skipped = left_out_counts(&counts);
-        if !skipped.is_empty() {
-            row("", skipped)?;
-        }
+        rows.push((
+            "source",
+            format!("{} ({format}), {}", visible_line(&source.file, 80), counted(source.rows, "row")),
+        ));
+        rows.extend(left_out_counts(&counts).map(|skipped| ("", skipped)));
     }
-    write_names(manifest, &mut row)?;
+    rows.extend(names(manifest));
     let bytes = manifest.files.values().map(|file| file.bytes).sum();
-    row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
-    row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
+    rows.push(("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes))));
+    rows.push(("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20))));
+    let width = View::of_stdout().width;
+    rows.iter().try_for_each(|(name, value)| out.write_all(labelled(name, value, 9, width).as_bytes()))
 }
 
-fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
-    row(
-        "names",
-        format!(
-            "{}, {}",
-            counted(manifest.redirects, "redirect"),
-            counted(manifest.disambiguations, "disambiguation page")
-        ),
-    )?;
+fn names(manifest: &Manifest) -> Vec<Fact> {
+    let pages = counted(manifest.disambiguations, "disambiguation page");
+    let mut rows = vec![("names", format!("{}, {pages}", counted(manifest.redirects, "redirect")))];
     let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } =
         manifest.names;
     let dropped = [
-        (
-            redirect_is_title,
-            number_form(redirect_is_title, "has the name of an article", "have the name of an article"),
-        ),
-        (redirect_twice, number_form(redirect_twice, "has another target already", "have another target already")),
-        (redirect_to_nothing, number_form(redirect_to_nothing, "has no target", "have no target")),
-        (redirect_circle, "in a circle"),
-    ];
-    let dropped = left_out_counts(&dropped);
-    if !dropped.is_empty() {
-        row("", format!("redirects {dropped}"))?;
-    }
+        (redirect_is_title, "has the name of an article", "have the name of an article"),
+        (redirect_twice, "has another target already", "have another target already"),
+        (redirect_to_nothing, "has no target", "have no target"),
+        (redirect_circle, "in a circle", "in a circle"),
+    ]
+    .map(|(count, one, several)| (count, number_form(count, one, several)));
+    rows.extend(left_out_counts(&dropped).map(|dropped| ("", format!("redirects {dropped}"))));
     if collisions > 0 {
-        let differ = number_form(collisions, "differs", "differ");
-        row("", format!("{} {differ} from another only in case, accents or punctuation", counted(collisions, "name")))?;
+        let (names, differ) = (counted(collisions, "name"), number_form(collisions, "differs", "differ"));
+        rows.push(("", format!("{names} {differ} from another only in case, accents or punctuation")));
     }
-    Ok(())
+    rows
 }
 
-/// Says under which terms the texts may be used, and where frozen ones are from.
-fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
+/// Under which terms the texts may be used, and where frozen ones are from.
+fn terms(manifest: &Manifest) -> Vec<Fact> {
     let license = &manifest.license;
     let known = visible_line(&license.id, 80);
-    row("license", if license.is_known() { known } else { yellow(&known) })?;
-    for (name, text) in [("authors", &license.attribution), ("changes", &license.changes)] {
-        if let Some(text) = text {
-            row(name, visible_line(text, 200))?;
-        }
-    }
-    manifest.freeze.as_ref().map_or(Ok(()), |freeze| write_freeze(freeze, manifest.articles, row))
+    let mut rows = vec![("license", if license.is_known() { known } else { yellow(&known) })];
+    let texts = [("authors", &license.attribution), ("changes", &license.changes)];
+    rows.extend(texts.into_iter().filter_map(|(name, text)| Some((name, visible_line(text.as_deref()?, 200)))));
+    rows.extend(manifest.freeze.iter().flat_map(|freeze| frozen(freeze, manifest.articles)));
+    rows
 }
 
-fn write_freeze(
-    freeze: &Freeze,
-    articles: u32,
-    row: &mut impl FnMut(&str, String) -> io::Result<()>,
-) -> io::Result<()> {
+fn frozen(freeze: &Freeze, articles: u32) -> Vec<Fact> {
+    let (fidelity, compat) = (visible_line(&freeze.fidelity, 120), freeze.compat.name());
     let marks = if freeze.footnotes { ", with footnote marks" } else { "" };
-    row(
-        "frozen",
-        format!("{}; read as in --compat {}{marks}", visible_line(&freeze.fidelity, 120), freeze.compat.name()),
-    )?;
+    let mut rows = vec![("frozen", format!("{fidelity}; read as in --compat {compat}{marks}"))];
     let gold = freeze.gold_pages;
     if gold > 0 {
         let only = if gold >= articles { ": an agent cannot go wrong here" } else { "" };
         let share = 100 * u64::from(gold) / u64::from(articles.max(1));
-        row("gold", format!("{} of {} ({share} %){only}", thousands(gold), counted(articles, "article")))?;
+        rows.push(("gold", format!("{} of {} ({share} %){only}", thousands(gold), counted(articles, "article"))));
     }
     if freeze.searches > 0 {
-        row("searches", format!("{} answered as the site did", thousands(freeze.searches)))?;
+        rows.push(("searches", format!("{} answered as the site did", thousands(freeze.searches))));
     }
     let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
-    let titles = left_out_counts(&counts);
-    if titles.is_empty() { Ok(()) } else { row("", format!("titles {titles}")) }
+    rows.extend(left_out_counts(&counts).map(|titles| ("", format!("titles {titles}"))));
+    rows
 }
 
 fn number_form<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
     if count == 1 { one } else { several }
 }
 
-fn left_out_counts(counts: &[(u64, &str)]) -> String {
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", thousands(*count)))
-        .collect();
-    if counts.is_empty() { String::new() } else { format!("left out: {}", counts.join(", ")) }
+fn left_out_counts(counts: &[(u64, &str)]) -> Option<String> {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", thousands(*count))).collect();
+    (!counts.is_empty()).then(|| format!("left out: {}", counts.join(", ")))
 }
 
 /// What a corpus is, as far as it says so.

@@ -3,7 +3,7 @@
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::analysis::compare::verdict::value;
 use crate::analysis::compare::{Unit, VariantMean};
-use crate::analysis::results::{Group, Origin, Results, Source, Standing};
+use crate::analysis::results::{Group, Origin, Results, Source};
 use crate::base::manifest::empty_as_null;
 use crate::base::text::counted;
 use crate::base::{Notes, Stopping};
@@ -66,14 +66,8 @@ pub(crate) struct Entry {
 /// The variants of each group, the best first.
 pub(crate) fn entries(results: &Results, notes: impl Fn(&Source) -> Notes) -> Vec<Vec<Entry>> {
     let of = |group: &Group| {
-        let variants = group.sources.iter().zip(&group.names).zip(&group.standings);
-        let stopping = |name: &String| group.stopped.iter().find(|run| run.variants.contains(name))?.found.clone();
-        let entry = |((source, name), standing): ((&Source, &String), &Standing)| {
-            let label = group.score.label().to_owned();
-            let correction = correction(standing.pairs, group.sources.len());
-            Some(Entry { stopping: stopping(name), label, correction, ..entry(source, name, standing, notes(source))? })
-        };
-        variants.filter_map(entry).collect()
+        let entry = |at: usize| entry(group, at, notes(&group.sources[at]));
+        (0..group.sources.len()).filter_map(entry).collect()
     };
     results.groups.iter().map(of).collect()
 }
@@ -83,14 +77,16 @@ pub(super) fn correction(pairs: usize, variants: usize) -> Option<String> {
     (pairs > 1).then(|| format!("p corrected over {} of {}", counted(pairs, "pair"), counted(variants, "variant")))
 }
 
-fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .. }: Notes) -> Option<Entry> {
+fn entry(group: &Group, at: usize, Notes { tags, note, .. }: Notes) -> Option<Entry> {
+    let (source, name, standing) = (&group.sources[at], &group.names[at], &group.standings[at]);
+    let stopped = group.stopped.iter().find(|run| run.variants.contains(name));
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
     let costs = source.values(&figure::COST_USD);
     let run = source.typed();
     let short_name = manifest.short_names().of_name(&variant.name).to_owned();
     let short = run.strip_suffix(&format!("@{}", variant.name)).map(|path| format!("{path}@{short_name}"));
     Some(Entry {
-        name: name.to_owned(),
+        name: name.clone(),
         short: short.unwrap_or_else(|| run.clone()),
         run,
         path: source.run.path.display().to_string(),
@@ -104,8 +100,8 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
         planned: manifest.planned(variant),
-        label: String::new(),
-        correction: None,
+        label: group.score.label().to_owned(),
+        correction: correction(standing.pairs, group.sources.len()),
         n: standing.n,
         own: standing.own.clone(),
         em: standing.own.as_ref().and_then(|own| own.mean),
@@ -113,7 +109,7 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         rank: standing.rank,
         tied_with: standing.tied_with.clone(),
         cost_usd: costs.clone().next().map(|first| first + costs.skip(1).sum::<f64>()),
-        stopping: None,
+        stopping: stopped.and_then(|run| run.found.clone()),
         tags,
         note,
     })

@@ -5,7 +5,6 @@
 //! | `console, sheet` | the terminal; tables and their layouts (terminal, Markdown, LaTeX) |
 //! | `plan, progress, summary` | a run before, while and after it runs |
 //! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
-//! | `repeats` | what the repeats of questions say together |
 //! | `comparison, repair, leaderboard` | variants compared, branches, lists of runs |
 //! | `corpus` | a corpus, and how two differ |
 //! | `agreement` | judgements of people and models |
@@ -23,7 +22,6 @@ pub(crate) mod paper_table;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod repair;
-mod repeats;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
@@ -35,6 +33,5 @@ pub(crate) use console::duration;
 pub(crate) use console::{View, labelled, wrapped};
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
-pub(crate) use repeats::{repeats_json, repeats_tables};
-pub(crate) use summary::{JoinedRow, RunSummary};
+pub(crate) use summary::{JoinedRow, RunSummary, repeats_json, repeats_tables};
 pub(crate) use trajectory::Live;

@@ -172,26 +172,21 @@ impl Progress {
     }
 
     fn show(&mut self, now: Instant) {
+        let is_last = self.done >= self.total;
         // Scores of many questions take a while, so they are computed only when they are shown.
-        let text = match &self.shown {
+        match &self.shown {
             Shown::Bar(bar) => {
                 bar.set_position(self.done as u64);
-                if self.done < self.total && self.figured.is_some_and(|last| now.duration_since(last) < FIGURES_EVERY) {
-                    return;
+                if is_last || self.figured.is_none_or(|last| now.duration_since(last) >= FIGURES_EVERY) {
+                    bar.set_message(self.figures(self.room(bar)));
+                    self.figured = Some(now);
                 }
-                self.figures(self.room(bar))
             }
             // `finish` writes the last line.
-            Shown::Lines { last, .. } if self.done < self.total && now.duration_since(*last) >= LINE_EVERY => {
-                self.line(now)
+            Shown::Lines { last, .. } if !is_last && now.duration_since(*last) >= LINE_EVERY => {
+                self.write(&self.line(now), now);
             }
-            Shown::Nothing | Shown::Lines { .. } => return,
-        };
-        if let Shown::Bar(bar) = &self.shown {
-            bar.set_message(text);
-            self.figured = Some(now);
-        } else {
-            self.write(&text, now);
+            Shown::Nothing | Shown::Lines { .. } => {}
         }
     }
 
@@ -233,7 +228,7 @@ impl Progress {
             Some([low, high]) if low == high => format!("EM {low} %"),
             Some([low, high]) => format!("EM {low} to {high} %"),
         };
-        let each = |(name, score): &(&String, RunScore)| format!("{name} {}", score_em(score));
+        let each = |(name, score): &(&String, RunScore)| format!("{name} {}", score.em.map_or_else(dash, percent));
         let each = match scores.len() {
             2.. if ends.is_some() => format!("EM {} %", scores.iter().map(each).collect::<Vec<_>>().join(", ")),
             _ => range.clone(),
@@ -242,22 +237,13 @@ impl Progress {
         // Estimates of what a server did not count say nothing here.
         let tokens = if self.paid.uncounted == 0 { self.paid.usage.total() } else { 0 };
         let usd = self.paid_usd.map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
-        let more: Vec<String> = [
-            (unmeasured > 0).then(|| format!(", {} not measured", thousands(unmeasured))),
-            (tokens > 0).then(|| format!(", {} tokens", thousands(tokens))),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        let more = [(unmeasured, "not measured"), (tokens, "tokens")].into_iter().filter(|(n, _)| *n > 0);
+        let more: Vec<String> = more.map(|(n, what)| format!(", {} {what}", thousands(n))).collect();
         let with = |em: &String| (0..=more.len()).rev().map(|n| format!("{em}{usd}{}", more[..n].concat())).collect();
         let all: [Vec<String>; 3] = [with(&each), with(&range), vec![range.clone()]];
         let fits = all.concat().into_iter().find(|text| text.width() <= room);
         fits.unwrap_or_else(|| cut(&range, room.saturating_sub(1)).into_owned())
     }
-}
-
-fn score_em(score: &RunScore) -> String {
-    score.em.map_or_else(dash, percent)
 }
 
 /// `waiting 58 s for api.example.com, as it asks`
@@ -321,11 +307,8 @@ fn write_line(out: &mut dyn Write, line: &str) {
 }
 
 fn eta(left: usize, done: usize, elapsed: Duration) -> String {
-    if done == 0 {
-        return String::new();
-    }
-    let ms = millis(elapsed).saturating_mul(left as u64) / done as u64;
-    format!(", ETA {}", duration(ms))
+    let ms = millis(elapsed).saturating_mul(left as u64).checked_div(done as u64);
+    ms.map_or_else(String::new, |ms| format!(", ETA {}", duration(ms)))
 }
 
 fn millis(time: Duration) -> u64 {

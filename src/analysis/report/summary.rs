@@ -1,15 +1,16 @@
-//! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
+//! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding, repeats of questions.
 
 use super::console::{dash, duration, percent, wrapped, wrapped_command};
 use super::sheet::{Heading, headings, table};
 use crate::analysis::results::Correction;
 use crate::base::short_names::ShortNames;
-use crate::base::stats::{Interval, Moments, Sums, wilson};
+use crate::base::stats::{Interval, Mean, Moments, Sums, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Usage};
 use crate::runner::VariantScore;
-use crate::scoring::{PaperCounts, RunAssessment, RunScore, Share, Unit, float};
+use crate::scoring::{Pass, Repeats, RunAssessment, RunScore, Share, Unit, float};
 use serde::Serialize;
+use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A longer variant name is cut after this many characters.
@@ -124,9 +125,8 @@ impl RunSummary<'_> {
         };
         // Names on one line are worth more than how many answers are wrong.
         let whole = rows(true);
-        let columns = |row: &Vec<String>| row.iter().map(|cell| cell.width()).collect::<Vec<_>>();
-        let widest = whole.iter().map(columns).reduce(|a, b| a.iter().zip(&b).map(|(a, b)| *a.max(b)).collect());
-        let needed: usize = widest.unwrap_or_default().iter().map(|column| column + 2).sum();
+        let widest = |at: usize| whole.iter().map(|row| row[at].width() + 2).max().unwrap_or_default();
+        let needed: usize = (0..header.len()).map(widest).sum();
         table(&header, &if needed > width { rows(false) } else { whole }, width)
     }
 
@@ -181,16 +181,14 @@ impl RunSummary<'_> {
     fn costs(&self, names: &[String], width: usize) -> String {
         let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
         let row = |(name, VariantScore { score, episode_ms, .. }): (&String, &VariantScore)| {
+            let tokens = score.counted_usage().and_then(Usage::split);
             vec![
                 name.clone(),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
                 score.calls.map_or_else(dash, thousands),
                 score.bad_calls.map_or_else(dash, thousands),
-                score.counted_usage().and_then(Usage::split).map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
-                score
-                    .counted_usage()
-                    .and_then(Usage::split)
-                    .map_or_else(dash, |usage| thousands(usage.completion_tokens)),
+                tokens.map_or_else(dash, |tokens| thousands(tokens.prompt_tokens)),
+                tokens.map_or_else(dash, |tokens| thousands(tokens.completion_tokens)),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
                 episode_ms.and_then(|ms| ms.checked_div(score.episodes)).map_or_else(dash, duration),
             ]
@@ -269,22 +267,19 @@ fn grouped(number: f64) -> String {
 }
 
 fn outcomes(score: &RunScore) -> String {
-    let parts: Vec<String> = Outcome::ALL
-        .iter()
-        .filter_map(|outcome| {
-            let count = score.outcomes.get(outcome.name()).copied().filter(|count| *count > 0)?;
-            Some(format!("{} {}", thousands(count), outcome.name()))
-        })
-        .collect();
-    if parts.is_empty() { dash() } else { parts.join(", ") }
+    let counts = Outcome::ALL.iter().filter_map(|of| Some((of.name(), *score.outcomes.get(of.name())?)));
+    let parts = counts.filter(|(_, count)| *count > 0).map(|(name, count)| format!("{} {name}", thousands(count)));
+    parts.reduce(|parts, part| parts + ", " + &part).unwrap_or_else(dash)
 }
 
+/// A share in per cent with its interval.
 fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
-    let Some(value) = value else { return dash() };
-    match interval {
-        Some(Interval { low, high }) => format!("{} [{}, {}]", percent(value), percent(low), percent(high)),
-        None => percent(value),
-    }
+    written(value, interval, percent)
+}
+
+fn written(value: Option<f64>, interval: Option<Interval>, number: fn(f64) -> String) -> String {
+    let interval = interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+    value.map_or_else(dash, |value| number(value) + &interval.unwrap_or_default())
 }
 
 /// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
@@ -294,9 +289,6 @@ fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> Strin
     format!("{}\n{why}explained in: wikitrail docs metrics\n", shares(variants, width))
 }
 
-type Of = fn(&RunAssessment) -> Share;
-
-/// Shares in per cent; a dash where there is nothing to take a share of.
 fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
     let columns: [(&str, Of); 8] = [
         ("gold\npages", |of| of.gold_pages),
@@ -308,46 +300,50 @@ fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
         ("lucky", |of| of.lucky),
         ("un-\ngrounded", |of| of.ungrounded),
     ];
-    let header = headings("% of", &columns.map(|(heading, _)| heading));
+    shares_table("% of", columns, variants, width)
+}
+
+type Of = fn(&RunAssessment) -> Share;
+
+/// Shares in per cent; a dash where there is nothing to take a share of.
+fn shares_table<const N: usize>(
+    title: &str,
+    columns: [(&str, Of); N],
+    variants: &[(&str, &RunAssessment)],
+    width: usize,
+) -> String {
     let row = |(name, of): &(&str, &RunAssessment)| {
         let shares = columns.map(|(_, share)| share(of).value().map_or_else(dash, percent));
         std::iter::once((*name).to_owned()).chain(shares).collect()
     };
-    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+    let rows: Vec<_> = variants.iter().map(row).collect();
+    table(&headings(title, &columns.map(|(heading, _)| heading)), &rows, width)
 }
-
-type Count = fn(&PaperCounts) -> u64;
 
 /// The rows of Table 2 of the `ReAct` paper as columns: shares of the right answers that have a text, and of the wrong.
 fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
-    let columns: [(&str, Count); 7] = [
-        ("true\npositive", |of| of.true_positive),
-        ("false\npositive", |of| of.false_positive),
-        ("reason-\ning", |of| of.reasoning_error),
-        ("search\nresult", |of| of.search_result_error),
-        ("halluci-\nnation", |of| of.hallucination),
-        ("label\nambig.", |of| of.label_ambiguity),
-        ("other\nfailure", |of| of.other),
+    fn of_right(of: &RunAssessment, count: u64) -> Share {
+        Share { count, of: of.paper.true_positive + of.paper.false_positive }
+    }
+    fn of_wrong(of: &RunAssessment, count: u64) -> Share {
+        Share { count, of: of.wrong }
+    }
+    let columns: [(&str, Of); 7] = [
+        ("true\npositive", |of| of_right(of, of.paper.true_positive)),
+        ("false\npositive", |of| of_right(of, of.paper.false_positive)),
+        ("reason-\ning", |of| of_wrong(of, of.paper.reasoning_error)),
+        ("search\nresult", |of| of_wrong(of, of.paper.search_result_error)),
+        ("halluci-\nnation", |of| of_wrong(of, of.paper.hallucination)),
+        ("label\nambig.", |of| of_wrong(of, of.paper.label_ambiguity)),
+        ("other\nfailure", |of| of_wrong(of, of.paper.other)),
     ];
-    let header = headings("% as in\nReAct, Table 2", &columns.map(|(heading, _)| heading));
-    let row = |(name, assessment): &(&str, &RunAssessment)| {
-        let of = &assessment.paper;
-        let [right, wrong] = [of.true_positive + of.false_positive, assessment.wrong];
-        let totals = std::iter::repeat_n(right, 2).chain(std::iter::repeat(wrong));
-        let shares =
-            columns.iter().zip(totals).map(|((_, count), total)| Share { count: count(of), of: total }.value());
-        std::iter::once((*name).to_owned()).chain(shares.map(|share| share.map_or_else(dash, percent))).collect()
-    };
-    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+    shares_table("% as in\nReAct, Table 2", columns, variants, width)
 }
 
 /// Such as `search, 22 of 35`, or `search, 22`: of equals the first in the order of the classes.
 fn commonest_failure(of: &RunAssessment, of_all: bool) -> String {
-    let most = of
-        .failures
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .reduce(|most, other| if other.1 > most.1 { other } else { most });
+    let failures = of.failures.iter().filter(|(_, count)| *count > 0);
+    let most = failures.reduce(|most, other| if other.1 > most.1 { other } else { most });
     most.map_or_else(dash, |(class, count)| {
         let all = if of_all { format!(" of {}", thousands(of.wrong)) } else { String::new() };
         format!("{}, {}{all}", class.name(), thousands(count))
@@ -445,22 +441,15 @@ fn joined_line(row: &JoinedRow) -> String {
 /// The corrected share, or that there is none.
 pub(crate) fn corrected(correction: &Correction) -> String {
     match (correction.corrected, correction.interval) {
-        (Some(found), Some(Interval { low, high })) => {
-            format!("{} [{}, {}]", percent(found.mean), percent(low), percent(high))
-        }
+        (Some(found), Some(interval)) => estimate(Some(found.mean), Some(interval)),
         _ if correction.labels > 0 => format!("uncorrected ({})", counted(correction.labels, "label")),
         _ => "uncorrected".to_owned(),
     }
 }
 
 fn joined_estimate(row: &JoinedRow) -> String {
-    let number = if row.unit == Unit::Share { percent } else { amount };
-    let interval = row.interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
-    row.mean.map_or_else(dash, |mean| number(mean) + &interval.unwrap_or_default())
-}
-
-fn amount(value: f64) -> String {
-    format!("{value:.2}")
+    let number = if row.unit == Unit::Share { percent } else { |value| format!("{value:.2}") };
+    written(row.mean, row.interval, number)
 }
 
 /// Coverage of every interval of a run.
@@ -531,6 +520,105 @@ pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore> + Clone
     } else {
         "intervals: Wilson's for EM, padded t for F1, 95 %"
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct Estimate {
+    mean: Option<f64>,
+    /// The padded t.
+    interval: Option<Interval>,
+}
+
+impl Estimate {
+    fn of(values: &[f64]) -> Self {
+        Self { mean: Mean::of(values).map(|mean| mean.mean), interval: shares_interval(values, false) }
+    }
+
+    fn cell(self) -> String {
+        estimate(self.mean, self.interval)
+    }
+}
+
+/// `pass@k` and `pass^k` of one `k`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct PassRow {
+    k: u64,
+    /// Questions with a value.
+    questions: usize,
+    /// Questions with a scored repeat, but with fewer than `k`.
+    left_out: usize,
+    pass_at: Estimate,
+    pass_hat: Estimate,
+}
+
+/// A row for each `k` up to the number of repeats.
+fn pass_rows(repeats: &Repeats) -> impl Iterator<Item = PassRow> {
+    (1..=repeats.most()).map(|k| {
+        let [any, all] = [Pass::Any(k), Pass::All(k)].map(|pass| repeats.values(pass));
+        PassRow {
+            k,
+            questions: any.len(),
+            left_out: repeats.questions() - any.len(),
+            pass_at: Estimate::of(&any),
+            pass_hat: Estimate::of(&all),
+        }
+    })
+}
+
+/// The tables of these variants, each ending in a line break; nothing where no question was repeated.
+pub(crate) fn repeats_tables<'a>(
+    variants: impl Iterator<Item = (&'a str, Option<&'a Repeats>)>,
+    width: usize,
+) -> Option<String> {
+    let repeated: Vec<(&str, &Repeats)> = variants.filter_map(|(name, repeats)| Some((name, repeats?))).collect();
+    (!repeated.is_empty()).then(|| stability(&repeated, width) + &passes(&repeated, width).unwrap_or_default())
+}
+
+fn stability(variants: &[(&str, &Repeats)], width: usize) -> String {
+    let header = headings("repeats", &["questions", "unstable", "same answer\n% [95 %]", "SD of\nsteps", "SD of\nUSD"]);
+    let row = |(name, repeats): &(&str, &Repeats)| {
+        vec![
+            visible_line(name, 80),
+            thousands(repeats.questions()),
+            thousands(repeats.unstable().count()),
+            Estimate::of(&repeats.agreement()).cell(),
+            repeats.steps_deviation().map_or_else(dash, |steps| format!("{steps:.2}")),
+            repeats.cost_deviation().map_or_else(dash, |cost| format!("{cost:.4}")),
+        ]
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width) + "\n"
+}
+
+/// A row for each variant and `k`. `pass@1` is EM.
+fn passes(variants: &[(&str, &Repeats)], width: usize) -> Option<String> {
+    let mut rows = Vec::new();
+    for (name, repeats) in variants {
+        for row in pass_rows(repeats).filter(|row| row.k > 1) {
+            rows.push(vec![
+                visible_line(name, 80),
+                row.k.to_string(),
+                row.pass_at.cell(),
+                row.pass_hat.cell(),
+                thousands(row.questions),
+                if row.left_out > 0 { thousands(row.left_out) } else { dash() },
+            ]);
+        }
+    }
+    let header = headings("variant", &["k", "pass@k % [95 %]", "pass^k % [95 %]", "questions", "fewer\nthan k"]);
+    (!rows.is_empty()).then(|| table(&header, &rows, width) + "\n")
+}
+
+/// The same in full precision.
+pub(crate) fn repeats_json(repeats: &Repeats) -> Value {
+    let unstable = repeats.unstable().map(|(id, right)| json!({ "id": id, "right": right }));
+    json!({
+        "questions": repeats.questions(),
+        "unstable": unstable.collect::<Vec<_>>(),
+        "agreement": Estimate::of(&repeats.agreement()),
+        "steps_sd": repeats.steps_deviation(),
+        "cost_sd_usd": repeats.cost_deviation(),
+        "passes": pass_rows(repeats).collect::<Vec<_>>(),
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::console::{View, duration};
 use crate::base::text::{counted, cut, is_chinese, visible, visible_line};
-use crate::base::{Branch, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
+use crate::base::{Branch, Call, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
 use crate::scoring::{AnswerScore, Divergence, Part, ScoredEpisode};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ pub(crate) fn to_judge(trajectory: &Trajectory, keys: &str, view: &View) -> Stri
 
 /// The line above one of several trajectories: its name.
 pub(crate) fn heading(name: &str, view: &View) -> String {
-    let mut page = Page::new(*view);
+    let mut page = Page::about("", *view);
     page.marked_rule(&visible_line(name, 200));
     page.text
 }
@@ -119,36 +119,21 @@ fn host_of(url: &str) -> &str {
 
 /// Duration, tokens and end of each model call of a step. `is_written` says whether an edit wrote the copied replies.
 pub(in crate::analysis::report) fn calls(step: &Step, is_written: bool) -> String {
-    let parts: Vec<String> = step
-        .calls
-        .iter()
-        .map(|call| {
-            let mut text = duration(call.latency_ms);
-            if let Some(usage) = call.usage {
-                let _ = write!(text, ", {}", tokens(usage));
-            }
-            if let Some(reason) = &call.finish_reason {
-                let _ = write!(text, ", {reason}");
-            }
-            if call.is_reasoning_only() {
-                text.push_str(", reasoning only");
-            }
-            if call.did_not_fit() {
-                text.push_str(", did not fit into the model's context");
-            }
-            if call.attempts > 1 {
-                let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
-            }
-            if call.copied {
-                text.push_str(if is_written { ", written by the edit" } else { ", copied" });
-            }
-            if call.cached {
-                text.push_str(", cached");
-            }
-            text
-        })
-        .collect();
-    parts.join("; ")
+    let word = |is: bool, word: &str| is.then(|| word.to_owned());
+    let of_call = |call: &Call| {
+        let facts = [
+            Some(duration(call.latency_ms)),
+            call.usage.map(tokens),
+            call.finish_reason.clone(),
+            word(call.is_reasoning_only(), "reasoning only"),
+            word(call.did_not_fit(), "did not fit into the model's context"),
+            (call.attempts > 1).then(|| counted(call.attempts, "attempt")),
+            word(call.copied, if is_written { "written by the edit" } else { "copied" }),
+            word(call.cached, "cached"),
+        ];
+        facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    };
+    step.calls.iter().map(of_call).collect::<Vec<_>>().join("; ")
 }
 
 /// Tokens of prompts and completions, and what only some providers count of them.
@@ -162,7 +147,7 @@ fn tokens(usage: Usage) -> String {
 
 fn scores(trajectory: &Trajectory) -> Option<String> {
     let named = trajectory.scores.iter().take(20).map(|(name, value)| format!("{} {value}", visible_line(name, 60)));
-    Some(named.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+    listed(named, ", ")
 }
 
 fn end(page: &mut Page, trajectory: &Trajectory) {
@@ -183,16 +168,17 @@ fn semantics(compat: Option<Compat>) -> String {
     compat.map(|compat| format!(", compat {}", compat.name())).unwrap_or_default()
 }
 
+/// What there is of a list, behind each other.
+fn listed(words: impl Iterator<Item = String>, between: &str) -> Option<String> {
+    words.reduce(|words, word| words + between + &word)
+}
+
 pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {
-    let votes: Vec<String> =
-        trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
-    (!votes.is_empty()).then(|| votes.join("; "))
+    listed(trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)), "; ")
 }
 
 pub(in crate::analysis::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
-    let repairs: Vec<String> =
-        trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
-    (!repairs.is_empty()).then(|| repairs.join("; "))
+    listed(trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)), "; ")
 }
 
 /// Steps, calls, tokens, cost and duration.
@@ -223,11 +209,9 @@ pub(super) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'st
 
 fn show_verdict(page: &mut Page, episode: &ScoredEpisode) {
     match (verdict_word(episode.trajectory.outcome, episode.score), episode.score) {
-        (word, Some(score)) => {
-            let style = if score.em > 0.0 { GREEN } else { RED };
-            let figures =
-                format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, episode.metric.name());
-            page.field("verdict", &figures, style);
+        (word, Some(AnswerScore { em, f1, .. })) => {
+            let figures = format!("{word} (EM {em:.0}, F1 {f1:.2} by metric {})", episode.metric.name());
+            page.field("verdict", &figures, if em > 0.0 { GREEN } else { RED });
         }
         ("no gold", None) => page.field("verdict", "none: the question has no gold answer", DIM),
         (_, None) => page.field("verdict", "none: the episode was not measured", DIM),
@@ -455,10 +439,6 @@ impl Page {
     /// A page about a question, whose language some labels have.
     fn about(question: &str, view: View) -> Self {
         Self { text: String::new(), view, chinese: is_chinese(question) }
-    }
-
-    fn new(view: View) -> Self {
-        Self { text: String::new(), view, chinese: false }
     }
 
     fn blank(&mut self) {

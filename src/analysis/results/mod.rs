@@ -25,7 +25,7 @@ mod source;
 
 pub(crate) use differences::Setting;
 pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
-pub(crate) use joined::{Group, Results, Standing};
+pub(crate) use joined::{Group, Results};
 pub(crate) use judged::{
     CorrectedFigure, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns, TwoJudges, answers, judged_metrics,
 };
