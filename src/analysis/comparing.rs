@@ -319,23 +319,16 @@ impl ComparedRuns {
         value["sources"] = self.sources.iter().zip(&self.names).map(source).collect();
         value["differing_settings"] = self.settings.iter().map(setting).collect();
         value["warnings"] = json!(self.warnings);
-        if !self.corrected.is_empty() {
-            value["corrected"] = json!(self.corrected);
-        }
-        if self.mde {
-            value["efforts"] = json!(self.efforts);
-        }
-        if !self.closed_books.is_empty() {
-            value["closed_book"] = json!(self.closed_books);
-        }
-        if let Some(holdout) = self.holdout.to_json() {
-            value["holdout"] = holdout;
-        }
-        if self.lists_flips {
-            value["flips"] = json!(self.flips);
-        }
-        if !self.judged.is_empty() {
-            value["conditions"] = self.judged.iter().map(condition).collect();
+        let further = [
+            ("corrected", (!self.corrected.is_empty()).then(|| json!(self.corrected))),
+            ("efforts", self.mde.then(|| json!(self.efforts))),
+            ("closed_book", (!self.closed_books.is_empty()).then(|| json!(self.closed_books))),
+            ("holdout", self.holdout.to_json()),
+            ("flips", self.lists_flips.then(|| json!(self.flips))),
+            ("conditions", (!self.judged.is_empty()).then(|| self.judged.iter().map(condition).collect())),
+        ];
+        for (name, found) in further {
+            found.into_iter().for_each(|found| value[name] = found);
         }
         value
     }

@@ -39,7 +39,11 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
         figures.push(compare_figure(variants, figure, &values, settings));
     }
     let summaries = pairing.summaries();
-    let mut notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
+    let mut notes = notes_on_missing_values(&summaries, &figures, pairing.all(), shared);
+    notes.extend(notes_on_tests(&summaries, &figures));
+    if !parts.is_empty() {
+        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
+    }
     let accuracy = settings.figures.iter().any(|figure| figure.accuracy);
     notes.extend(settings.stopped.iter().map(|run| run.note(accuracy)));
     Ok(Comparison {
@@ -70,16 +74,10 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
     }
     for field in &settings.breakdowns {
         if variants.iter().all(|variant| variant.grouping(field).is_none()) {
-            let mut known: Vec<&str> = Vec::new();
-            for name in variants.iter().flat_map(|variant| &variant.groupings) {
-                if !known.contains(&name.as_str()) {
-                    known.push(name);
-                }
-            }
-            return Err(CompareError::UnknownGrouping {
-                field: field.clone(),
-                known: names_or_none(known.into_iter()),
-            });
+            let mut said = HashSet::new();
+            let names = variants.iter().flat_map(|variant| &variant.groupings).map(String::as_str);
+            let known = names_or_none(names.filter(|name| said.insert(*name)));
+            return Err(CompareError::UnknownGrouping { field: field.clone(), known });
         }
     }
     Ok(())
@@ -153,21 +151,6 @@ fn compare_figure(
         pairs,
         excluded: values.excluded(),
     }
-}
-
-fn notes(
-    variants: &[VariantSummary],
-    figures: &[FigureComparison],
-    all: usize,
-    shared: usize,
-    in_parts: bool,
-) -> Vec<String> {
-    let mut notes = notes_on_missing_values(variants, figures, all, shared);
-    notes.extend(notes_on_tests(variants, figures));
-    if in_parts {
-        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
-    }
-    notes
 }
 
 fn notes_on_missing_values(
@@ -272,11 +255,16 @@ struct Parts {
 
 impl Parts {
     fn of(pairing: &Pairing<'_>, field: &str) -> Self {
-        let orders: Vec<Order> = (0..pairing.all()).map(|question| Order::of(pairing.group(question, field))).collect();
-        let known: BTreeSet<&Order> = orders.iter().collect();
-        let places: BTreeMap<&Order, usize> = known.into_iter().zip(0..).collect();
+        // Numbers by size, then other texts, then no value.
+        let order = |value: Option<&'_ str>| {
+            let number: Option<u64> = value.and_then(|value| value.parse().ok());
+            (number.is_none(), value.is_none(), number, value.map(str::to_owned))
+        };
+        let orders: Vec<_> = (0..pairing.all()).map(|question| order(pairing.group(question, field))).collect();
+        let known: BTreeSet<_> = orders.iter().collect();
+        let places: BTreeMap<_, usize> = known.into_iter().zip(0..).collect();
         Self {
-            values: places.keys().map(|order| order.value.clone()).collect(),
+            values: places.keys().map(|(.., value)| value.clone()).collect(),
             of_question: orders.iter().map(|order| places[order]).collect(),
         }
     }
@@ -288,22 +276,6 @@ impl Parts {
             rows[self.of_question[*question]].push(at);
         }
         rows
-    }
-}
-
-/// The order of values: numbers by size, then other texts, then no value.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Order {
-    rank: u8,
-    number: u64,
-    value: Option<String>,
-}
-
-impl Order {
-    fn of(value: Option<&str>) -> Self {
-        let number = value.and_then(|value| value.parse().ok());
-        let rank = if number.is_some() { 0 } else { 1 + u8::from(value.is_none()) };
-        Self { rank, number: number.unwrap_or_default(), value: value.map(str::to_owned) }
     }
 }
 

@@ -55,21 +55,18 @@ pub(crate) fn optimism(holdout: &Comparison, development: &Comparison) -> Vec<Op
 
 impl Optimism {
     fn of(figure: &NamedFigure, (holdout, development): (&Pair, &Pair), pairs: usize) -> Self {
-        let both = development.difference.zip(holdout.difference);
+        let both = development.difference.zip(holdout.difference).filter(|_| figure.better != Better::Neither);
+        let ends = |(before, after)| interval((before, development.interval), (after, holdout.interval));
         let mut found = Self {
             metric: figure.clone(),
             a: holdout.a.clone(),
             b: holdout.b.clone(),
             holdout: Part::of(holdout),
             development: Part::of(development),
-            optimism: None,
-            optimism_interval: None,
+            optimism: both.map(|(before, after)| sign(before, after) * (before - after)),
+            optimism_interval: both.and_then(ends),
             sentence: String::new(),
         };
-        if let Some((before, after)) = both.filter(|_| figure.better != Better::Neither) {
-            found.optimism = Some(sign(before, after) * (before - after));
-            found.optimism_interval = interval((before, development.interval), (after, holdout.interval));
-        }
         found.sentence = found.sentence(if pairs > 1 { " after Holm" } else { "" });
         found
     }

@@ -95,7 +95,7 @@ struct Rows<'a> {
 
 /// One figure of every question under every variant.
 pub(super) struct FigureValues<'p, 'a> {
-    pairing: &'p Pairing<'a>,
+    pub(super) pairing: &'p Pairing<'a>,
     /// Whether values are shares: only these are right or wrong.
     share: bool,
     /// How the repeats of a question make a value, if not by their mean.
@@ -287,14 +287,6 @@ impl Question<'_> {
 impl FigureValues<'_, '_> {
     pub(super) fn common(&self) -> Values {
         self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.value(self.pass))
-    }
-
-    pub(super) fn id(&self, question: usize) -> &str {
-        self.pairing.id(question)
-    }
-
-    pub(super) fn has_shared(&self, (a, b): (usize, usize)) -> bool {
-        self.pairing.has_shared(a, b)
     }
 
     /// The values on the questions that these two measured, `a` first.

@@ -47,7 +47,7 @@ pub(super) fn pairs(
                 found
             });
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
-            let shares_none = of_pair.questions.is_empty() && !values.has_shared((a, b));
+            let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
             let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
             let against = |b_leads: bool| Paired::of(&values.against((a, b), b_leads), values, figure);
             (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
@@ -86,7 +86,7 @@ pub(super) struct Paired {
 impl Paired {
     pub(super) fn of(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Self {
         let mut order: Vec<usize> = (0..values.questions.len()).collect();
-        order.sort_by_key(|at| all.id(values.questions[*at]));
+        order.sort_by_key(|at| all.pairing.id(values.questions[*at]));
         Self {
             values: values.variants[0].iter().zip(&values.variants[1]).map(|(a, b)| b - a).collect(),
             clusters: values.clusters.clone(),

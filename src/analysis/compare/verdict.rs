@@ -15,7 +15,11 @@ impl Verdict {
             let sentence = found.sentence(&pair.a, &pair.b, figure.label());
             return Self { word, distinguishable: found.decided, winner, sentence };
         }
-        let mut verdict = Self::fixed(pair, figure, pairs, settings);
+        let words = Words { pair, figure, pairs, settings };
+        let mut verdict = match (pair.difference, pair.p_holm) {
+            (Some(difference), Some(p)) if difference != 0.0 && p < settings.alpha => words.apart(difference, p),
+            (difference, p) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
+        };
         if let Some(rule) = &pair.stopped_by {
             let Self { sentence, .. } = &verdict;
             verdict.sentence = format!("{sentence}; not valid at its nominal level, as the run had the rule {rule}");
@@ -26,16 +30,6 @@ impl Verdict {
             verdict.sentence = format!("{}: {next}", verdict.sentence);
         }
         verdict
-    }
-
-    /// The same of a number of questions that was fixed before.
-    fn fixed(pair: &Pair, figure: &NamedFigure, pairs: usize, settings: &Settings) -> Self {
-        let Settings { alpha, power, .. } = *settings;
-        let words = Words { pair, figure, pairs, alpha, power };
-        match (pair.difference, pair.p_holm) {
-            (Some(difference), Some(p)) if difference != 0.0 && p < alpha => words.apart(difference, p),
-            (difference, p) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
-        }
     }
 }
 
@@ -48,12 +42,12 @@ fn missing_share(n: usize, chance: f64) -> String {
     if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") }
 }
 
+/// What is said of a pair whose number of questions was fixed before.
 struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,
     pairs: usize,
-    alpha: f64,
-    power: f64,
+    settings: &'a Settings,
 }
 
 impl Words<'_> {
@@ -70,7 +64,7 @@ impl Words<'_> {
         let swapped = difference < 0.0;
         let evidence = format!("{}, {}", self.interval(swapped), self.p(p));
         let (bounds, neither) = (self.pair.bounds, self.figure.better == Better::Neither);
-        let open = self.pair.p_highest.is_some_and(|p| p >= self.alpha);
+        let open = self.pair.p_highest.is_some_and(|p| p >= self.settings.alpha);
         if let Some(open) = bounds.filter(|_| open) {
             let lead = match (neither, self.pairs) {
                 (true, _) => format!("{first} lies above {second}"),
@@ -111,9 +105,7 @@ impl Words<'_> {
 
     /// `bounds -0.5 to +18.0`, as the difference is named.
     fn bounds(&self, Bounds { low, high, .. }: Bounds, swapped: bool) -> String {
-        let ends = if swapped { [-high, -low] } else { [low, high] };
-        let [low, high] = ends.map(|end| signed(self.figure.unit, end));
-        format!("bounds {low} to {high}")
+        format!("bounds {}", ends([low, high], swapped, |end| signed(self.figure.unit, end)))
     }
 
     fn not_apart(&self, difference: Option<f64>, p: Option<f64>) -> String {
@@ -143,7 +135,7 @@ impl Words<'_> {
         let share = if differing == units { "all".to_owned() } else { format!("{share:.0} %") };
         // What McNemar's test sees of a question is whether it differs, others see by how much.
         let spread = if p.is_some_and(|p| p.test == "mcnemar exact") { "" } else { " with the same spread" };
-        let power = percent(self.power);
+        let power = percent(self.settings.power);
         let least = self.amount(least);
         format!("the smallest detectable difference is {least} ({power} % power, if {share} {unit} differ{spread})")
     }
@@ -159,17 +151,15 @@ impl Words<'_> {
         let Some(MethodInterval { level, low, high, .. }) = self.pair.distribution_free else {
             let Pair { n, units, .. } = self.pair;
             let clusters = if n == units { "" } else { " clusters" };
-            let share = missing_share(*units, self.alpha);
+            let share = missing_share(*units, self.settings.alpha);
             return format!(
                 "; a kind of question that makes up {share} % could be missing from these {units}{clusters}"
             );
         };
-        let ends = if swapped { [-high, -low] } else { [low, high] };
-        let [low, high] = ends.map(|at| signed(self.figure.unit, shown_end(self.figure.unit, at)));
+        let unit = self.figure.unit;
+        let ends = ends([low, high], swapped, |at| signed(unit, shown_end(unit, at)));
         let corrected = if self.pairs > 1 { format!(" at {} %", percent(level)) } else { String::new() };
-        format!(
-            ", unless rare questions differ much more than these: without that assumption {low} to {high}{corrected}"
-        )
+        format!(", unless rare questions differ much more than these: without that assumption {ends}{corrected}")
     }
 
     /// Why the questions show no difference, however large.
@@ -184,13 +174,13 @@ impl Words<'_> {
         };
         let all = format!("{}{among}{some}", counted(*n, "question"));
         let holm = if self.pairs > 1 { " after Holm" } else { "" };
-        let below = format!("at p < {}{holm}", self.alpha);
+        let below = format!("at p < {}{holm}", self.settings.alpha);
         if u64::try_from(*differing).is_ok_and(|differing| differing < *least_differing) {
             format!("{all} cannot show any difference {below}, as at least {least_differing} {unit}s must differ")
         } else if *too_few_resamples {
             format!("so few resamples cannot show any difference {below}")
         } else {
-            format!("{all} cannot show any difference {below} with {} % power", percent(self.power))
+            format!("{all} cannot show any difference {below} with {} % power", percent(self.settings.power))
         }
     }
 
@@ -211,15 +201,12 @@ impl Words<'_> {
     /// of pairs: where it excludes 0 and the corrected p shows nothing, it says so.
     fn interval(&self, swapped: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
-            let alone = self.pair.p_holm.is_some_and(|p| p >= self.alpha) && !interval.contains(0.0);
-            let named =
-                format!(", {} % interval{}", percent(interval.level), if alone { " of this pair alone" } else { "" });
-            if !interval.is_bounded() {
-                return format!("{named} unbounded");
-            }
-            let ends = if swapped { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
-            let [low, high] = ends.map(|at| value(self.figure.unit, shown_end(self.figure.unit, at)));
-            format!("{named} {low} to {high}")
+            let alone = self.pair.p_holm.is_some_and(|p| p >= self.settings.alpha) && !interval.contains(0.0);
+            let alone = if alone { " of this pair alone" } else { "" };
+            let shown = |at| value(self.figure.unit, shown_end(self.figure.unit, at));
+            let ends = interval.is_bounded().then(|| ends([interval.low, interval.high], swapped, shown));
+            let ends = ends.unwrap_or_else(|| "unbounded".to_owned());
+            format!(", {} % interval{alone} {ends}", percent(interval.level))
         })
     }
 
@@ -227,6 +214,12 @@ impl Words<'_> {
         let corrected = if self.pairs > 1 { " after Holm" } else { "" };
         format!("{}{corrected}", p_equals(p))
     }
+}
+
+/// `1.1 to 7.3`, those of `a − b` if `swapped`.
+fn ends([low, high]: [f64; 2], swapped: bool, shown: impl Fn(f64) -> String) -> String {
+    let [low, high] = if swapped { [-high, -low] } else { [low, high] };
+    format!("{} to {}", shown(low), shown(high))
 }
 
 /// Smaller p values are shown as below this.

@@ -221,18 +221,14 @@ fn other_pairs(figure: &FigureComparison, reference: &str) -> Option<String> {
 
 /// Whether this is the title of a comparison: names on so many shared questions of so many.
 pub(crate) fn is_title(line: &str) -> bool {
-    let is_number = |word: Option<&str>| {
-        word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == ','))
-    };
+    let is_number = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == ',');
     let Some((names, counts)) = line.trim_end().rsplit_once(" on ") else { return false };
-    let mut words = counts.split(' ');
-    !names.is_empty()
-        && is_number(words.next())
-        && words.next() == Some("shared")
-        && words.next().is_some_and(|word| matches!(word, "question" | "questions"))
-        && words.next() == Some("of")
-        && is_number(words.next())
-        && words.next().is_none()
+    match counts.split(' ').collect::<Vec<_>>()[..] {
+        [shared, "shared", "question" | "questions", "of", all] => {
+            !names.is_empty() && is_number(shared) && is_number(all)
+        }
+        _ => false,
+    }
 }
 
 /// Questions that are not compared, with the first of their ids.

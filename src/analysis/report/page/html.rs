@@ -60,10 +60,7 @@ impl Html {
 
     /// A table that scrolls inside its own region where it is too wide.
     pub(super) fn table(&mut self, caption: &str, headings: &[Heading], rows: impl FnOnce(&mut Self)) {
-        // Not a region: two tables may have the same caption, and landmarks need names of their own.
-        let group: Attributes<'_> =
-            &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", caption)];
-        self.element("div", group, |html| {
+        self.scroll(caption, |html| {
             html.element("table", &[], |html| {
                 html.leaf("caption", &[], caption);
                 html.element("thead", &[], |html| {
@@ -72,6 +69,13 @@ impl Html {
                 html.element("tbody", &[], rows);
             });
         });
+    }
+
+    /// What is too wide scrolls inside.
+    pub(super) fn scroll(&mut self, label: &str, fill: impl FnOnce(&mut Self)) {
+        // Not a region: two tables may have the same caption, and landmarks need names of their own.
+        let group: Attributes<'_> = &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", label)];
+        self.element("div", group, fill);
     }
 
     fn heading(&mut self, heading: &Heading) {

@@ -3,7 +3,7 @@
 use super::Stopped;
 use super::charts;
 use super::document::{STYLE, begun, digest, script, stopped_notice};
-use super::html::{Attributes, Html};
+use super::html::Html;
 use crate::analysis::compare::Unit;
 use crate::analysis::compare::verdict::value;
 use crate::analysis::report::leaderboard::Entry;
@@ -122,9 +122,7 @@ const NOTED: (&str, &str, &str) = ("tags and note", "", "up");
 fn leaderboard(html: &mut Html, listing: &Listing, link: &impl Fn(&Entry) -> String) {
     let caption =
         "Each variant's score on its own questions. Rank: 1 + the number of variants that are distinguishably better";
-    let group: Attributes<'_> =
-        &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Variants")];
-    html.element("div", group, |html| {
+    html.scroll("Variants", |html| {
         html.element("table", &[("class", "leaderboard")], |html| {
             html.leaf("caption", &[], caption);
             html.element("thead", &[], |html| {
