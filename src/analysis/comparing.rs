@@ -56,10 +56,6 @@ pub(crate) struct CompareRequest {
 }
 
 impl CompareRequest {
-    fn lists_flips(&self) -> bool {
-        self.flips.is_some() || self.stale_gold
-    }
-
     /// The compared figures, by their names: those that are named, and the metrics from files.
     fn figures(&self) -> Vec<String> {
         let name = |typed: &String| {
@@ -144,20 +140,20 @@ impl CompareRequest {
 }
 
 pub(crate) struct ComparedRuns {
-    mde: bool,
-    lists_flips: bool,
     sources: Vec<Source>,
     names: Vec<String>,
     comparison: Comparison,
     closed_books: Vec<ClosedBook>,
     settings: Vec<Setting>,
     corrected: Vec<CorrectedFigure>,
-    flips: Vec<FlipList>,
+    /// If they are asked for.
+    flips: Option<Vec<FlipList>>,
     warnings: Vec<String>,
     holdout: OverHoldout,
     /// What tables call the variants.
     pub(crate) short: ShortNames,
-    efforts: Vec<Effort>,
+    /// If they are asked for.
+    efforts: Option<Vec<Effort>>,
     pub(crate) judged: Vec<(String, Judged)>,
 }
 
@@ -193,24 +189,23 @@ pub(crate) fn compare_runs(
     let mut settings = Settings { stopped, ..request.settings(pairs)? };
     results::bound(&mut settings.figures, &figures, &sources);
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
-    possible.charge(request, &mut comparison);
+    if let Some(Possibilities { variants, count, plan }) = &possible {
+        among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
+    }
     // Before anything is printed, as a misspelt condition is an error.
     let mut compared = ComparedRuns::new(request, (sources, names, warnings), short, comparison, &columns)?;
     let ComparedRuns { comparison, sources, names, warnings, .. } = &mut compared;
     let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
-    let flips = if request.lists_flips() {
-        flip_lists(sources, &columns, comparison, request.stale_gold, most)?
-    } else {
-        Vec::new()
-    };
+    let listed = || flip_lists(sources, &columns, comparison, request.stale_gold, most);
+    let flips = (request.flips.is_some() || request.stale_gold).then(listed).transpose()?;
     let closed_books = closed_books_of(sources, |one, other| Some([one, other].map(|at| names[at].clone())));
     comparison.notes.extend(closed_book_sentences(&closed_books));
     let said = warnings.len();
     let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
     warn(&warnings[said..], tell);
     let corrected = verdicts.corrected(comparison, sources, names, request.level);
-    let (settings, lists_flips) = (differences::of(sources), request.lists_flips());
-    Ok(ComparedRuns { lists_flips, closed_books, settings, corrected, flips, holdout, ..compared })
+    let settings = differences::of(sources);
+    Ok(ComparedRuns { closed_books, settings, corrected, flips, holdout, ..compared })
 }
 
 /// What tools add to what each model of these variants answers without them; `called` names the two of a pair.
@@ -275,17 +270,15 @@ impl ComparedRuns {
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
         let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &short, &terms)?)));
         let judged = judged.collect::<Result<_, RunError>>()?;
-        let efforts = if request.mde { efforts(variants, &comparison, questions_of(&sources)) } else { Vec::new() };
+        let efforts = request.mde.then(|| efforts(variants, &comparison, questions_of(&sources)));
         Ok(Self {
-            mde: request.mde,
-            lists_flips: false,
             sources,
             names,
             comparison,
             closed_books: Vec::new(),
             settings: Vec::new(),
             corrected: Vec::new(),
-            flips: Vec::new(),
+            flips: None,
             warnings,
             holdout: OverHoldout::default(),
             short,
@@ -299,11 +292,10 @@ impl ComparedRuns {
             comparison: &self.comparison,
             settings: &self.settings,
             corrected: &self.corrected,
-            flips: &self.flips,
+            flips: self.flips.as_deref().unwrap_or_default(),
             warnings: &self.warnings,
             holdout: &self.holdout.lines,
-            mde: self.mde,
-            efforts: &self.efforts,
+            efforts: self.efforts.as_deref(),
         }
     }
 
@@ -321,10 +313,10 @@ impl ComparedRuns {
         value["warnings"] = json!(self.warnings);
         let further = [
             ("corrected", (!self.corrected.is_empty()).then(|| json!(self.corrected))),
-            ("efforts", self.mde.then(|| json!(self.efforts))),
+            ("efforts", self.efforts.as_ref().map(|efforts| json!(efforts))),
             ("closed_book", (!self.closed_books.is_empty()).then(|| json!(self.closed_books))),
             ("holdout", self.holdout.to_json()),
-            ("flips", self.lists_flips.then(|| json!(self.flips))),
+            ("flips", self.flips.as_ref().map(|flips| json!(flips))),
             ("conditions", (!self.judged.is_empty()).then(|| self.judged.iter().map(condition).collect())),
         ];
         for (name, found) in further {
@@ -358,12 +350,10 @@ fn columns(request: &CompareRequest, sources: &[Source], names: &[String], figur
 }
 
 /// All pairs that could be compared, where the command line names some of them.
-#[derive(Default)]
 struct Possibilities {
     /// The variants, those that were named first; these alone where all are too many.
     variants: Vec<Variant>,
     count: usize,
-    others: usize,
     plan: Pairs,
 }
 
@@ -373,25 +363,22 @@ impl Possibilities {
         sources: &[Source],
         names: &[String],
         figures: &[String],
-    ) -> Result<Self, RunError> {
+    ) -> Result<Option<Self>, RunError> {
         // The arms of a branch are compared as its table compares them.
         let of_branch = |source: &Source| source.origin.as_ref().is_some_and(|origin| origin.manifest.is_branch());
         if !request.names_pairs() || sources.iter().all(of_branch) {
-            return Ok(Self::default());
+            return Ok(None);
         }
         let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
         let (others, other_sources) = others(request, sources)?;
+        if request.contrast.is_empty() && others == 0 {
+            return Ok(None);
+        }
         let mut variants = columns(request, sources, names, figures);
         // Names that no variant has.
         let unnamed: Vec<String> = (0..other_sources.len()).map(|at| format!("\0{at}")).collect();
         variants.extend(columns(request, &other_sources, &unnamed, figures));
-        Ok(Self { variants, count: sources.len() + others, others, plan })
-    }
-
-    fn charge(&self, request: &CompareRequest, comparison: &mut Comparison) {
-        if !request.contrast.is_empty() || self.others > 0 {
-            among_all(comparison, &self.variants, self.count, &|a, b| self.plan.names(a, b));
-        }
+        Ok(Some(Self { variants, count: sources.len() + others, plan }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
 
 use super::agreement::of_labels;
+use super::console::dash;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
 use super::verdict::best_variant;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
@@ -29,14 +30,12 @@ pub(crate) struct Compared<'a> {
     pub warnings: &'a [String],
     /// Looks at a holdout, and what it says beside the development part, a sentence each.
     pub holdout: &'a [String],
-    /// Whether to show the minimum detectable difference.
-    pub mde: bool,
-    /// What it takes to see small differences, if that is asked for.
-    pub efforts: &'a [Effort],
+    /// What it takes to see small differences, if that and the minimum detectable difference are asked for.
+    pub efforts: Option<&'a [Effort]>,
 }
 
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
-    let Compared { comparison, settings, flips, warnings, holdout, mde, efforts, .. } = compared;
+    let Compared { comparison, settings, flips, warnings, holdout, efforts, .. } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks: Vec<Block> = settings_table(&names, settings).into_iter().collect();
     for figure in comparison.distinct_figures() {
@@ -48,11 +47,11 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
         blocks.extend(corrected_blocks(compared, &figure.figure.name));
-        if *mde {
+        if let Some(efforts) = efforts {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
+            blocks.extend(planned(figure, efforts));
         }
-        blocks.extend(planned(figure, efforts));
         let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
     }
@@ -700,7 +699,7 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     let mut header = vec![Heading::words("id"), Heading::words("right in")];
     header.extend(repeats.as_deref().map(Heading::words));
     header.extend(["failure class", "divergence", "question"].map(Heading::words));
-    let of_repeats = |flip: &FlippedQuestion| flip.repeats.map_or_else(|| "–".to_owned(), |[a, b]| format!("{a}, {b}"));
+    let of_repeats = |flip: &FlippedQuestion| flip.repeats.map_or_else(dash, |[a, b]| format!("{a}, {b}"));
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
         key: Key { group: flip.id.clone(), ..Key::of_pair("em", &flips.a, &flips.b) },
         cells: [
@@ -721,19 +720,16 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     let listed = || sides.iter().flat_map(|(right, flips, _)| flips.iter().map(move |flip| (*right, flip)));
     let rows = listed().take(flips.most).map(row).collect();
     let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
-    let mut lines: Vec<String> = sides
-        .iter()
-        .map(|(right, flips, wrong)| format!("right in {right} only: {}", by_class(flips, wrong)))
-        .collect();
+    let by_side =
+        sides.iter().map(|(right, flips, wrong)| format!("right in {right} only: {}", by_class(flips, wrong)));
+    let mut lines: Vec<String> = by_side.collect();
     let all = flips.gained.len() + flips.lost.len();
     if all > flips.most {
         lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
     }
     lines.extend(listed().take(flips.most).filter_map(|(_, flip)| flip.command.clone()));
-    blocks.push(Block::Lines {
-        title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
-        lines,
-    });
+    let title = "flipped answers by failure class, and commands that show both episodes";
+    blocks.extend(Block::lines(title, lines));
     blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
     blocks
 }
@@ -749,25 +745,17 @@ fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -
         return Block::Lines { title, lines: vec![format!("cannot be told: {fault}")] };
     }
     let all = || flips.gained.iter().chain(&flips.lost).filter_map(|flip| Some((flip, flip.gold.as_ref()?)));
-    let pages: Vec<String> = all()
-        .filter_map(|(flip, gold)| match gold {
-            GoldState::Stale { page } => Some(format!("{}: {page}", flip.id)),
-            GoldState::Still | GoldState::Undecidable { .. } => None,
-        })
-        .collect();
-    let mut lines = vec![
-        format!("older {older}, newer {newer}"),
-        format!(
-            "{} of {}: the answer was in this gold page, and is in no gold page of the newer corpus",
-            pages.len(),
-            counted(all().count(), "flipped answer")
-        ),
-    ];
+    let page = |(flip, gold): (&FlippedQuestion, &GoldState)| match gold {
+        GoldState::Stale { page } => Some(format!("{}: {page}", flip.id)),
+        GoldState::Still | GoldState::Undecidable { .. } => None,
+    };
+    let pages: Vec<String> = all().filter_map(page).collect();
+    let (stale, answers) = (pages.len(), counted(all().count(), "flipped answer"));
+    let gone = "the answer was in this gold page, and is in no gold page of the newer corpus";
+    let mut lines = vec![format!("older {older}, newer {newer}"), format!("{stale} of {answers}: {gone}")];
     lines.extend(pages);
-    lines.push(format!(
-        "{} with the answer in a gold page of both",
-        all().filter(|(_, gold)| **gold == GoldState::Still).count()
-    ));
+    let still = all().filter(|(_, gold)| **gold == GoldState::Still).count();
+    lines.push(format!("{still} with the answer in a gold page of both"));
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for (_, gold) in all() {
         let GoldState::Undecidable { reason } = gold else { continue };

@@ -130,8 +130,7 @@ mod tests {
             flips: &[],
             warnings: &[],
             holdout: &[],
-            mde: false,
-            efforts: &[],
+            efforts: None,
         };
         let names = comparison.variants.iter().map(|column| column.name.as_str());
         paper_table(&compared, &ShortNames::of(names)).expect("a table")

@@ -265,16 +265,14 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
     });
 }
 
-/// A chart of all rows of a table as a file of its own: a name and an estimate each.
-fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Estimate>)]) -> String {
+/// A chart of all rows of a table: a name and an estimate each.
+fn chart(html: &mut Html, title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Estimate>)]) {
     const ROW: f64 = 26.0;
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
     let names = (7.0 * float(longest) + 16.0).clamp(60.0, 320.0);
     let (width, base) = (names + 420.0, 16.0 + ROW * float(rows.len()));
     let x = Scale::new(scale, (names, width - 16.0));
-    let mut html = Html::default();
-    picture(&mut html, (width, base + 40.0), title, |html| {
-        html.text.push_str(STYLE);
+    picture(html, (width, base + 40.0), title, |html| {
         for tick in x.ticks(6.0) {
             line(html, "axis", (x.of(tick), 8.0), (x.of(tick), base));
             label(html, "axis", (x.of(tick), base + 16.0), "middle", &minus(&short(100.0 * tick)));
@@ -291,8 +289,6 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
             }
         }
     });
-    html.text.push('\n');
-    html.text
 }
 
 pub(super) fn files(em: &FigureComparison, group: &Group) -> Vec<(String, String)> {
@@ -305,21 +301,20 @@ pub(super) fn files(em: &FigureComparison, group: &Group) -> Vec<(String, String
     let compared = em.pairs.iter().filter(|pair| pair.difference.is_some());
     let pairs: Vec<_> = compared.map(|pair| (name(pair), pair_estimate(pair))).collect();
     let label = em.figure.label();
-    let mut files = Vec::new();
-    if !means.is_empty() {
-        let scale = score_scale(known.iter().copied());
-        files.push(("scores".to_owned(), chart(&format!("{label} %, 95 % intervals"), scale, false, &means)));
-    }
-    if !pairs.is_empty() {
-        let reach = reach(em);
-        let title = format!("differences in points {label}, 95 % intervals");
-        files.push(("differences".to_owned(), chart(&title, (-reach, reach), true, &pairs)));
-    }
     let styled = |draw: &dyn Fn(&mut Html)| {
         let mut html = Html::default();
         draw(&mut html);
         html.text.replacen('>', &format!(">{STYLE}"), 1) + "\n"
     };
+    let mut files = Vec::new();
+    if !means.is_empty() {
+        let (title, scale) = (format!("{label} %, 95 % intervals"), score_scale(known.iter().copied()));
+        files.push(("scores".to_owned(), styled(&|html| chart(html, &title, scale, false, &means))));
+    }
+    if !pairs.is_empty() {
+        let (title, reach) = (format!("differences in points {label}, 95 % intervals"), reach(em));
+        files.push(("differences".to_owned(), styled(&|html| chart(html, &title, (-reach, reach), true, &pairs))));
+    }
     let points = cost_points(group);
     if points.0.len() > 1 {
         files.push(("cost".to_owned(), styled(&|html| cost(html, label, &points))));

@@ -6,6 +6,7 @@ use super::document::{STYLE, begun, digest, script, stopped_notice};
 use super::html::Html;
 use crate::analysis::compare::Unit;
 use crate::analysis::compare::verdict::value;
+use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::Entry;
 use crate::base::text::{counted, thousands};
 use std::collections::BTreeSet;
@@ -183,10 +184,6 @@ fn has_costs(listing: &Listing) -> bool {
 
 fn has_notes(listing: &Listing) -> bool {
     listing.groups.iter().flatten().any(|entry| !entry.tags.is_empty() || !entry.note.is_empty())
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
 
 /// A number with the value that it is sorted by.

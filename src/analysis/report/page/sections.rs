@@ -256,8 +256,7 @@ fn kind(method: &str) -> &'static str {
 fn copies(html: &mut Html, part: &Part<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let Group { settings, corrected, .. } = part.group;
-    let compared =
-        Compared { comparison, settings, corrected, flips: &[], warnings: &[], holdout: &[], efforts: &[], mde: false };
+    let compared = Compared { comparison, settings, corrected, flips: &[], warnings: &[], holdout: &[], efforts: None };
     let sheet = sheet(&compared);
     html.element("div", &[("class", "buttons")], |html| {
         for name in ["LaTeX", "Markdown"] {
