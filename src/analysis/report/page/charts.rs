@@ -1,7 +1,6 @@
 //! The charts, for the page and as files of their own.
 
-use super::html::{Attributes, Html, minus};
-use super::paths::without_folders;
+use super::html::{Attributes, Html, minus, without_folders};
 use crate::analysis::compare::verdict::{percent, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::results::{Group, Source};

@@ -1,7 +1,7 @@
 //! The data of the page: what it is about, the list of questions, and their episodes in chunks.
 
 use super::Live;
-use super::paths::{short_path, without_folders};
+use super::html::{short_path, without_folders};
 use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Judgement, class_keys};
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::progress::Bar;

@@ -1,9 +1,7 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
-use super::branches;
 use super::data::{Chunks, QuestionRow};
-use super::html::{Attributes, Html, minus};
-use super::paths::{short_path, short_word, without_folders};
+use super::html::{Attributes, Html, minus, short_path, short_word, without_folders};
 use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
@@ -151,7 +149,7 @@ impl Content<'_> {
             }
         }
         for part in parts {
-            branches::branches_sections(html, self.results, part);
+            sections::branches_sections(html, self.results, part);
             sections::scores_section(html, part);
             sections::differences_section(html, part);
             flips_section(html, part);
@@ -219,7 +217,7 @@ fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
 fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
     let measured = parts.iter().any(Part::is_measured);
-    let forked = parts.first().is_some_and(|part| !branches::folders(part).is_empty());
+    let forked = parts.first().is_some_and(|part| !sections::folders(part).is_empty());
     let is_there = |id: &str| match id {
         "differences" | "flips" => several,
         "branches" => forked,

@@ -2,14 +2,12 @@
 //!
 //! Every figure is computed here and written as HTML, SVG or JSON. `page.css` and the scripts only show.
 
-mod branches;
 mod charts;
 mod data;
 mod document;
 mod html;
 #[cfg(feature = "serve")]
 mod index;
-mod paths;
 mod prompts;
 mod sections;
 mod verdict;

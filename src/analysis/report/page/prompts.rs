@@ -1,8 +1,7 @@
 //! What differs between two variants: their settings, and their prompts line by line; the whole texts.
 
 use super::data::safe;
-use super::html::Html;
-use super::paths::short_word;
+use super::html::{Html, short_word};
 use super::sections::Part;
 use crate::analysis::results::{Results, Source};
 use crate::base::line_diff::{AROUND, line_diff};

@@ -2,8 +2,7 @@
 
 use super::charts;
 use super::data::{QuestionRow, alike};
-use super::html::{Html, NUMBER, encoded, minus};
-use super::paths::without_folders;
+use super::html::{Html, NUMBER, encoded, minus, without_folders};
 use super::prompts;
 use super::sections::{Part, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
