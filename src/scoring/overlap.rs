@@ -23,12 +23,15 @@ pub struct AnswerScore {
     pub recall: f64,
 }
 
+/// A number of a score, and its name.
+pub(crate) type NamedNumber = (&'static str, fn(AnswerScore) -> f64);
+
 impl AnswerScore {
     /// The score of an answer that was never given.
     pub const ZERO: Self = Self { em: 0.0, f1: 0.0, precision: 0.0, recall: 0.0 };
 
     /// The four under their names.
-    pub(crate) const NUMBERS: [(&'static str, fn(Self) -> f64); 4] = [
+    pub(crate) const NUMBERS: [NamedNumber; 4] = [
         ("em", |score| score.em),
         ("f1", |score| score.f1),
         ("precision", |score| score.precision),

@@ -2,7 +2,7 @@
 
 use super::{FileError, Files, JsonFile, Report, named};
 use crate::base::{AnswerKind, Question, excerpt};
-use crate::scoring::overlap::ratio_of_sum;
+use crate::scoring::overlap::{NamedNumber, ratio_of_sum};
 use crate::scoring::{self, AnswerScore, characters, fid_em, orqa_em, paper_reward};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The numbers that a metric shows of an answer, under its own names.
-type Columns = &'static [(&'static str, fn(AnswerScore) -> f64)];
+type Columns = &'static [NamedNumber];
 
 const SQUAD11: Columns = &[("exact_match", |score| score.em), ("f1", |score| score.f1)];
 const SQUAD20: Columns = &[("exact", |score| score.em), ("f1", |score| score.f1)];
