@@ -270,7 +270,9 @@ impl<'a> Observed<'a> {
     /// A title that was suggested, is named in this question and was not opened.
     pub(super) fn passed_over(&self, question: &str) -> Option<&'a str> {
         let question = words(question);
-        let named = |title: &str| is_in(&words(base_title(title)), &question);
+        // What tells a title from others of its name is left out: `Danny Green (basketball)`, `Riddick (film) (redirect from …)`.
+        let base = |title: &'a str| title.split_once(" (").map_or(title, |(base, _)| base);
+        let named = |title: &'a str| is_in(&words(base(title)), &question);
         self.suggested.iter().copied().find(|title| named(title) && !self.opened(title))
     }
 
@@ -349,11 +351,6 @@ fn python_titles(list: &str) -> Vec<&str> {
         rest = &after[end + 1..];
     }
     titles
-}
-
-/// A title without what tells it from others of its name: `Danny Green (basketball)`, `Riddick (film) (redirect from …)`.
-fn base_title(title: &str) -> &str {
-    title.split_once(" (").map_or(title, |(base, _)| base)
 }
 
 /// Whether a page only lists what a name may mean.

@@ -29,10 +29,6 @@ impl Id {
             Self::Text(text) => text.clone(),
         }
     }
-
-    fn quoted(&self) -> String {
-        format!("`{}`", excerpt(&self.text()))
-    }
 }
 
 /// Annotation, evidence number, page, sentence.
@@ -150,7 +146,8 @@ fn paired<'g>(
         claims.push(&golds[at]);
     }
     let Some(at) = predicted.iter().position(Option::is_none) else { return Ok(claims) };
-    let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), Id::quoted);
+    let quoted = |id: &Id| format!("`{}`", excerpt(&id.text()));
+    let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), quoted);
     let (found, all) = (claims.len(), golds.len());
     let what =
         format!("predictions for {found} of {all} claims of `{}`; the first one missing is {first}", files.gold.name);
