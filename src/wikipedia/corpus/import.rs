@@ -261,8 +261,8 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
     }
 }
 
-/// The files below a folder that have such a name, in order.
-fn files_below(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+/// The files below a folder that have such a name, in order; without one, `what` is missing.
+fn files_below(folder: &Path, what: &str, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, ImportError> {
     let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
@@ -276,11 +276,14 @@ fn files_below(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<P
         }
     }
     found.sort();
+    if found.is_empty() {
+        return Err(ImportError::Broken { reason: format!("there is no {what} in it") });
+    }
     Ok(found)
 }
 
-fn is_table(name: &str) -> bool {
-    name.ends_with(".parquet")
+fn tables(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    files_below(folder, ".parquet file", |name| name.ends_with(".parquet"))
 }
 
 /// What a line with a passage is read as.
@@ -298,7 +301,7 @@ fn passage(title: &str, id: String, text: &str) -> Result<Record, String> {
 /// Whether an input is Parquet: a file by its first bytes, a folder by the names in it.
 fn is_parquet(path: &Path) -> bool {
     if path.is_dir() {
-        return files_below(path, is_table).is_ok_and(|files| !files.is_empty());
+        return tables(path).is_ok();
     }
     magic(path) == Some(*b"PAR1")
 }
@@ -325,8 +328,8 @@ impl Format {
                 _ if lines_file(path).is_some() => Some(Self::Jsonl),
                 _ if path.join(published::BEIR_FILE).is_file() => Some(Self::Beir),
                 _ if is_parquet(path) => Some(Self::of_tables(path)),
-                _ if published::is_folder(path) => Some(Self::Hotpotqa),
-                _ => published::is_fever_folder(path).then_some(Self::Fever),
+                _ if published::hotpotqa_files(path).is_ok() => Some(Self::Hotpotqa),
+                _ => published::fever_files(path).is_ok().then_some(Self::Fever),
             };
         }
         match files(path).first().and_then(|file| magic(file)) {

@@ -45,7 +45,20 @@ impl Tools for CorpusService {
     }
 
     async fn call(&self, name: &str, input: Map<String, Value>) -> Option<Result<ToolAnswer, ToolError>> {
-        call(self, name, input).await
+        Some(match name {
+            "search" => with(input, "\"query\": text", async |input| search(self, input).await).await,
+            "lookup" => {
+                with(input, "\"keyword\": text, \"session\": the last result's", async |input| lookup(self, &input))
+                    .await
+            }
+            "read" => {
+                with(input, "\"title\": text, \"from\": 1, \"to\": 20", async |input| read_page(self, &input)).await
+            }
+            "similar" => with(input, "\"query\": text", async |input| similar(self, input).await).await,
+            "passages" => with(input, "\"query\": text, \"k\": 3", async |input| passages(self, input).await).await,
+            "document" => with(input, "\"id\": text", async |input| document(self, &input)).await,
+            _ => return None,
+        })
     }
 }
 
@@ -58,23 +71,6 @@ pub(crate) enum SessionArgument {
     Kept,
     /// The server, and `session` is no argument.
     None,
-}
-
-async fn call(service: &CorpusService, name: &str, input: Map<String, Value>) -> Option<Result<ToolAnswer, ToolError>> {
-    Some(match name {
-        "search" => with(input, "\"query\": text", async |input| search(service, input).await).await,
-        "lookup" => {
-            with(input, "\"keyword\": text, \"session\": the last result's", async |input| lookup(service, &input))
-                .await
-        }
-        "read" => {
-            with(input, "\"title\": text, \"from\": 1, \"to\": 20", async |input| read_page(service, &input)).await
-        }
-        "similar" => with(input, "\"query\": text", async |input| similar(service, input).await).await,
-        "passages" => with(input, "\"query\": text, \"k\": 3", async |input| passages(service, input).await).await,
-        "document" => with(input, "\"id\": text", async |input| document(service, &input)).await,
-        _ => return None,
-    })
 }
 
 /// `POST /tool/NAME`: the tool's answer, or the words for the agent as `error`.

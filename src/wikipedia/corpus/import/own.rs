@@ -158,7 +158,7 @@ pub(super) fn parse_redirect(line: &[u8]) -> Parsed {
 
 #[cfg(test)]
 mod tests {
-    use super::{ImportError, Imported, Record, open_json_lines, open_redirects};
+    use super::{ImportError, Imported, Record, lines, open_json_lines, parse_redirect};
     use crate::wikipedia::corpus::record::Identity;
     use crate::wikipedia::corpus::{BuildSettings, Format, build, pack};
     use std::fs;
@@ -236,7 +236,7 @@ mod tests {
             Err(ImportError::Record { place, reason }) => format!("{}: {reason}", place.line),
             other => format!("{other:?}"),
         };
-        let found: Vec<String> = open_redirects(&path).expect("a file").map(shown).collect();
+        let found: Vec<String> = lines::open_lines(&path, parse_redirect).expect("a file").map(shown).collect();
         let expected = "a name, a tab and its target are expected";
         assert_eq!(found[0], "1: New York City -> New York");
         assert_eq!(
@@ -245,8 +245,9 @@ mod tests {
         );
         assert_eq!(found[5..], ["7: one -> two", "8: it is longer than 16 MiB", "9: last -> one"].map(str::to_owned));
         assert!(
-            open_redirects(dir.path()).is_err()
-                || open_redirects(dir.path()).is_ok_and(|mut found| matches!(found.next(), Some(Err(_))))
+            lines::open_lines(dir.path(), parse_redirect).is_err()
+                || lines::open_lines(dir.path(), parse_redirect)
+                    .is_ok_and(|mut found| matches!(found.next(), Some(Err(_))))
         );
     }
 }

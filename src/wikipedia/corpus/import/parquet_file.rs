@@ -4,7 +4,7 @@
 //! A file is read in batches of rows on a thread of its own, because the library panics on some damaged bytes.
 
 use super::lines::{READER_FAILED, on_thread};
-use super::{Found, ImportError, Place, Records, Rows, files_below, is_table, passage};
+use super::{Found, ImportError, Place, Records, Rows, passage, tables};
 use crate::base::text::printable;
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::{Article, Record, check_title, paragraphs};
@@ -15,7 +15,6 @@ use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use std::fs::File;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,9 +32,6 @@ const MAX_LISTED: usize = 20;
 
 pub(super) fn open(path: &Path, rows: Rows) -> Result<Records, ImportError> {
     let files = files(path)?;
-    if files.is_empty() {
-        return Err(ImportError::Broken { reason: "there is no .parquet file in it".to_owned() });
-    }
     let folder = if path.is_dir() { Some(Inside::of(path)?) } else { None };
     Ok(on_thread(WAITING, move |send| {
         for file in &files {
@@ -51,8 +47,8 @@ pub(super) fn open(path: &Path, rows: Rows) -> Result<Records, ImportError> {
     }))
 }
 
-fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if path.is_dir() { files_below(path, is_table) } else { Ok(vec![path.to_owned()]) }
+fn files(path: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    if path.is_dir() { tables(path) } else { Ok(vec![path.to_owned()]) }
 }
 
 /// The columns of a file, or of the first of a folder.

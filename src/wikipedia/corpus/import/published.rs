@@ -15,7 +15,7 @@ use crate::wikipedia::corpus::record::{Article, Block, Record, check_title, from
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -78,9 +78,6 @@ pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
         return lines::open_json(path, RECORD, parse_fever);
     }
     let files = fever_files(path)?;
-    if files.is_empty() {
-        return Err(ImportError::Broken { reason: "there is no wiki-NNN.jsonl in it".to_owned() });
-    }
     let root = path.to_owned();
     let inside = Inside::of(path)?;
     let records = files.into_iter().flat_map(move |path| -> Records {
@@ -93,12 +90,8 @@ pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(records))
 }
 
-pub(super) fn is_fever_folder(path: &Path) -> bool {
-    fever_files(path).is_ok_and(|files| !files.is_empty())
-}
-
-fn fever_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    files_below(folder, |name| name.starts_with("wiki-") && name.contains(".jsonl"))
+pub(super) fn fever_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    files_below(folder, "wiki-NNN.jsonl", |name| name.starts_with("wiki-") && name.contains(".jsonl"))
 }
 
 #[derive(Deserialize)]
@@ -353,12 +346,8 @@ type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     let (members, to_unpack) = sync_channel(WAITING);
     if path.is_dir() {
-        let files = files(path)?;
-        if files.is_empty() {
-            return Err(ImportError::Broken { reason: "there is no wiki_NN.bz2 in it".to_owned() });
-        }
-        let root = path.to_owned();
-        thread::spawn(move || send_files(&root, &files, &members));
+        let (files, inside, root) = (hotpotqa_files(path)?, Inside::of(path)?, path.to_owned());
+        thread::spawn(move || send_files(&inside, &root, &files, &members));
     } else {
         let source = File::open(path).and_then(unpacked)?;
         thread::spawn(move || send_archive(source, &members));
@@ -376,19 +365,11 @@ pub(super) fn facts() -> Facts {
     }
 }
 
-pub(super) fn is_folder(path: &Path) -> bool {
-    files(path).is_ok_and(|files| !files.is_empty())
+pub(super) fn hotpotqa_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    files_below(folder, "wiki_NN.bz2", |name| name.starts_with(MEMBER))
 }
 
-fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    files_below(folder, |name| name.starts_with(MEMBER))
-}
-
-fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
-    let inside = match Inside::of(root) {
-        Ok(inside) => inside,
-        Err(error) => return drop(members.send(Err(error.into()))),
-    };
+fn send_files(inside: &Inside, root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
     for path in files {
         let name = Arc::from(path.strip_prefix(root).unwrap_or(path).to_string_lossy());
         let bytes = inside.open(path).and_then(|file| read_at_most(file, MAX_UNPACKED_BYTES));
