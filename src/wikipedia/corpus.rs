@@ -361,6 +361,7 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
     fn damaged(file: &str, reason: impl ToString) -> Self {
         Self::Damaged { file: file.to_owned(), reason: reason.to_string() }
     }

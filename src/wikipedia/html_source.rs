@@ -45,7 +45,8 @@ impl HtmlSource {
         let _turn = self.cache.turn().await;
         let answer = self.site.get(&format!("/index.php?search={value}"), &[]).await?;
         if self.compat == Compat::Fixed && !self.site.is_own(&answer.url) {
-            return Err(not_the_wiki(&answer, "in place of the site that was asked"));
+            let page = String::from_utf8_lossy(&answer.body);
+            return Err(not_the_wiki(&answer.url, answer.status, &page, "in place of the site that was asked"));
         }
         self.read(query, answer).await
     }
@@ -71,13 +72,7 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
     };
     let page = pages.page(digest, reading, &url, &text)?;
     if !page.from_mediawiki {
-        let (host, said) = (host_of(&url), self_description(&text));
-        return Err(SourceError::NotTheWiki {
-            host,
-            status: 200,
-            what: "with a page that MediaWiki did not make",
-            said,
-        });
+        return Err(not_the_wiki(&url, 200, &text, "with a page that MediaWiki did not make"));
     }
     Ok(found(&page, &url, query, provenance))
 }
@@ -184,10 +179,9 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
     text.map(std::borrow::Cow::into_owned).ok_or_else(wrong)
 }
 
-/// The error of an answer that does not come from the wiki.
-fn not_the_wiki(answer: &Answer, what: &'static str) -> SourceError {
-    let said = self_description(&String::from_utf8_lossy(&answer.body));
-    SourceError::NotTheWiki { host: host_of(&answer.url), status: answer.status, what, said }
+/// The error of a page that does not come from the wiki.
+fn not_the_wiki(url: &str, status: u16, page: &str, what: &'static str) -> SourceError {
+    SourceError::NotTheWiki { host: host_of(url), status, what, said: self_description(page) }
 }
 
 /// What a page says of itself, for a message: escaped, cut, with a space in front.

@@ -212,7 +212,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
             }
         }
         for redirect in &article.redirects {
-            if names.redirect(redirect)? != Some(number) {
+            if names.redirects.get(redirect)? != Some(number) {
                 differences.push(format!("the redirect `{}` does not lead to `{}`", printable(redirect, 80), shown()));
             }
         }
@@ -237,7 +237,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
 
 /// Whether a folded name leads to an article, or to another one that has it as well.
 fn leads_to(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
-    match folder.names.folded(key)? {
+    match folder.names.keys.get(key)? {
         Some(found) if found != number => {
             let other = folder.pages.article(found)?;
             let mut names = other.redirects.iter().chain([&other.title]);

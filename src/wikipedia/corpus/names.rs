@@ -31,15 +31,16 @@ pub(super) type NameWriter = MapBuilder<BufWriter<File>>;
 
 pub(super) struct Names {
     titles: Table,
-    redirects: Table,
-    keys: Table,
+    pub(super) redirects: Table,
+    /// By folded name.
+    pub(super) keys: Table,
     /// How names and words are folded.
     pub(super) fold: Fold,
     /// How many names are looked at for those that begin alike.
     looked_at: usize,
 }
 
-struct Table {
+pub(super) struct Table {
     file: &'static str,
     map: Map<OwnedBytes>,
 }
@@ -73,17 +74,9 @@ impl Names {
         }
     }
 
-    pub(super) fn redirect(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.redirects.get(name)
-    }
-
-    pub(super) fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
-        self.keys.get(key)
-    }
-
     /// The article whose name is `name` but for case, accents and punctuation.
     pub(super) fn named_like(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        let found = self.fold.keys(name).map(|key| self.folded(&key));
+        let found = self.fold.keys(name).map(|key| self.keys.get(&key));
         found.filter_map(Result::transpose).next().transpose()
     }
 
@@ -157,7 +150,7 @@ impl Table {
         catch_unwind(AssertUnwindSafe(|| read(&self.map))).map_err(|_| self.damaged("a name leads out of it"))
     }
 
-    fn get(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+    pub(super) fn get(&self, name: &str) -> Result<Option<u32>, CorpusError> {
         self.guarded(|map| map.get(name))?.map(|number| self.small(number)).transpose()
     }
 

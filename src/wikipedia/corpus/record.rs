@@ -134,9 +134,7 @@ impl Article {
         serde_json::to_writer(&mut *out, self)?;
         out.write_all(b"\n")
     }
-}
 
-impl Article {
     /// A page by its text alone, which says whether it is a disambiguation page.
     pub(super) fn of_blocks(title: String, pageid: Option<u64>, blocks: Vec<Block>) -> Self {
         let entries = listed_entries(&blocks);

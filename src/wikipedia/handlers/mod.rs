@@ -202,12 +202,23 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
     let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
     let mut served = vec!["/healthz", "/corpus.json"];
     if parts.contains(&Part::MediaWiki) {
-        router = router.merge(mediawiki_routes());
+        router = router
+            .route("/w/api.php", get(api).post(api))
+            .route("/w/index.php", get(mediawiki::index))
+            .route("/wiki/{*title}", get(mediawiki::article))
+            .route("/api/rest_v1/page/summary/{*title}", get(mediawiki::summary))
+            .route("/w/rest.php/v1/search/page", get(mediawiki::rest_search))
+            .route("/w/rest.php/v1/search/title", get(mediawiki::rest_search_titles));
         served.extend(["/w/api.php", "/w/index.php", "/wiki/TITLE", "/api/rest_v1/page/summary/TITLE"]);
         served.push("/w/rest.php/v1/search/page");
     }
     if parts.contains(&Part::Retrieve) {
-        router = router.merge(retriever_routes());
+        // Search-R1's and `FlashRAG`'s requests, and those of `DSPy`'s class for `ColBERT`, which may be given either address.
+        router = router
+            .route("/retrieve", get(top_k).post(retrieve))
+            .route("/search", post(retriever::search_one))
+            .route("/batch_search", post(retriever::search_many))
+            .route("/api/search", get(top_k).post(retriever::top_k_of_body));
         served.extend(["/retrieve", "/search", "/batch_search", "/api/search"]);
     }
     if parts.contains(&Part::Tool) {
@@ -223,25 +234,6 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
     let nothing = format!("there is nothing here; this server has {}", served.join(", "));
     let router = router.fallback(async move || reply::text(StatusCode::NOT_FOUND, &nothing));
     router.with_state(service)
-}
-
-fn mediawiki_routes() -> Router<CorpusService> {
-    Router::new()
-        .route("/w/api.php", get(api).post(api))
-        .route("/w/index.php", get(mediawiki::index))
-        .route("/wiki/{*title}", get(mediawiki::article))
-        .route("/api/rest_v1/page/summary/{*title}", get(mediawiki::summary))
-        .route("/w/rest.php/v1/search/page", get(mediawiki::rest_search))
-        .route("/w/rest.php/v1/search/title", get(mediawiki::rest_search_titles))
-}
-
-/// Search-R1's and `FlashRAG`'s requests, and those of `DSPy`'s class for `ColBERT`, which may be given either address.
-fn retriever_routes() -> Router<CorpusService> {
-    Router::new()
-        .route("/retrieve", get(top_k).post(retrieve))
-        .route("/search", post(retriever::search_one))
-        .route("/batch_search", post(retriever::search_many))
-        .route("/api/search", get(top_k).post(retriever::top_k_of_body))
 }
 
 async fn api(
