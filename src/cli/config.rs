@@ -2,7 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::flags::{self, Group, Typed, has_setting};
-use super::output_file::json_line;
+use super::output_file::json_or;
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::base::text::visible_line;
@@ -11,7 +11,6 @@ use crate::runner::experiment::{ExperimentFile, Overrides};
 use crate::runner::{UserConfig, key_variable};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Characters of a value that are shown.
@@ -28,12 +27,7 @@ pub(super) struct Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let person = person()?;
-    let mut out = stdout();
-    if args.json {
-        json_line(&mut out, &to_json(&person))?;
-    } else {
-        out.write_all(text(&person).as_bytes())?;
-    }
+    json_or(args.json, || to_json(&person), || text(&person), &mut stdout())?;
     Ok(failure::OK)
 }
 

@@ -1,7 +1,7 @@
 //! `models check`: which settings a model's server honours, and how the program of another agent asks.
 
 use super::flags::{OfModel, Typed};
-use super::output_file::json_line;
+use super::output_file::json_or;
 use super::say::say;
 use super::{config, failure};
 use crate::analysis::report::visible;
@@ -41,20 +41,13 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
     #[cfg(feature = "serve")]
     if let Some(command) = &args.agent {
         let episode = program::checked(command, None).await?;
-        if args.json {
-            json_line(out, &episode)?;
-        } else {
-            out.write_all(agent_report(&episode).as_bytes())?;
-        }
+        json_or(args.json, || &episode, || agent_report(&episode), out)?;
         return Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED });
     }
     let settings = config::completed(&args.model)?.variant()?;
     let Some((model, asked)) = one_agent::remote(&settings)? else {
-        if args.json {
-            json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;
-        } else {
-            writeln!(out, "baseline is part of this program and needs no server")?;
-        }
+        let line = || json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"});
+        json_or(args.json, line, || "baseline is part of this program and needs no server\n".to_owned(), out)?;
         return Ok(failure::OK);
     };
     let check = match model.check(&asked).await {
@@ -64,11 +57,7 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
             return Ok(failure::NOT_MEASURED);
         }
     };
-    if args.json {
-        json_line(out, &check)?;
-    } else {
-        out.write_all(text(&check).as_bytes())?;
-    }
+    json_or(args.json, || &check, || text(&check), out)?;
     Ok(failure::OK)
 }
 

@@ -79,6 +79,16 @@ pub(super) fn write<T>(output: &OutputFile<'_>, fill: impl FnOnce(File) -> anyho
     })
 }
 
+/// Prints a value as a line of JSON, or the text for people.
+pub(super) fn json_or<T: Serialize>(
+    json: bool,
+    value: impl FnOnce() -> T,
+    text: impl FnOnce() -> String,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if json { json_line(out, &value()) } else { out.write_all(text().as_bytes()) }
+}
+
 pub(super) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)

@@ -3,6 +3,7 @@
 use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Resumable, Typed, known_inputs, resumed};
+use super::output_file::json_or;
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
 use crate::analysis::report::View;
@@ -17,7 +18,6 @@ use clap::Command;
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 const TABLE_1: &str = "experiments/table1.toml";
@@ -254,13 +254,8 @@ fn method(name: &str) -> Result<Method, String> {
 fn show(folder: &Path, args: &Args) -> anyhow::Result<()> {
     let figures = Figures { experiment: &args.experiment, dataset: args.dataset.as_deref(), method: args.method };
     let reproduction = Reproduction::open(folder, figures)?;
-    let text = if args.json {
-        format!("{}\n", reproduction_json(&reproduction))
-    } else {
-        to_terminal(&reproduction.sheet(), View::of_stdout().width)
-    };
-    stdout().write_all(text.as_bytes())?;
-    Ok(())
+    let text = || to_terminal(&reproduction.sheet(), View::of_stdout().width);
+    Ok(json_or(args.json, || reproduction_json(&reproduction), text, &mut stdout())?)
 }
 
 /// The whole table: shares are 0 to 1, published figures are so too.

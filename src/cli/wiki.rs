@@ -161,10 +161,8 @@ async fn run_terminal(out: &mut impl Write, start: impl Fn() -> Session) -> anyh
     writeln!(out, "{}`help` lists what else there is.", session.observation())?;
     out.flush()?;
     while let Some(line) = typed_line(&mut editor, PROMPT).await? {
-        if !line.trim().is_empty()
-            && let Break(()) = answer_line(&line, &mut session, &start, out).await?
-        {
-            return Ok(());
+        if let Break(()) = answer_line(&line, &mut session, &start, out).await? {
+            break;
         }
     }
     Ok(())
@@ -180,10 +178,9 @@ async fn run_plain(
     let mut session = start();
     while let Some(line) = input_line(&mut lines).await? {
         match line {
-            InputLine::Text(line) if line.trim().is_empty() => {}
             InputLine::Text(line) => {
                 if let Break(()) = answer_line(&line, &mut session, &start, out).await? {
-                    return Ok(());
+                    break;
                 }
             }
             InputLine::Bad { message, .. } => writeln!(out, "error: {message}")?,
@@ -200,6 +197,7 @@ async fn answer_line(
     out: &mut impl Write,
 ) -> anyhow::Result<ControlFlow<()>> {
     match line.trim() {
+        "" => {}
         "quit" | "exit" => return Ok(Break(())),
         "help" | "?" => write!(out, "{HELP}")?,
         "reset" => {
