@@ -82,6 +82,14 @@ impl Differences<'_> {
         Some(betting_refutes(&self.by_id(), range, 0.0, chance, seed))
     }
 
+    /// The p that decides about these differences, as in [`Decision::of`], without an interval.
+    pub fn deciding_p(&self, resamples: usize, seed: u64) -> Option<f64> {
+        if self.exact() {
+            return Some(McNemar::of(self.values).exact_p);
+        }
+        permutation(self.units().sums(), resamples, seed).map(|test| test.p)
+    }
+
     /// The interval that goes with the sign-flip test, whose p is given.
     ///
     /// Sign flips see only units that differ. Where they can reject nothing, the interval is that of betting, or without bounds
@@ -156,16 +164,6 @@ impl Decision {
             (None, None) => (None, None),
         };
         Self { mcnemar, permutation, decisive, interval }
-    }
-}
-
-impl Differences<'_> {
-    /// The p that decides about these differences, as in [`Decision::of`], without an interval.
-    pub fn deciding_p(&self, resamples: usize, seed: u64) -> Option<f64> {
-        if self.exact() {
-            return Some(McNemar::of(self.values).exact_p);
-        }
-        permutation(self.units().sums(), resamples, seed).map(|test| test.p)
     }
 }
 
