@@ -7,8 +7,7 @@
 //! | [`anthropic`] | Anthropic's Messages API |
 //! | [`gemini`] | Gemini's `generateContent` API |
 //! | [`recorded`] | a wrapper that records the answers of a model, replays them, or caches them |
-//! | `api` | the providers' APIs as other programs call them |
-//! | `scripted` | a script, for looking at how a program asks |
+//! | `scripted` | the providers' APIs as other programs call them; a script behind each, for looking at how a program asks |
 //! | [`budget`] | a wrapper that stops when a budget is spent; [`prices`] says what tokens cost |
 //!
 //! What all providers share is in `remote`; what is known about particular servers is in [`capability`].
@@ -42,8 +41,6 @@ macro_rules! model {
 use model;
 
 pub mod anthropic;
-#[cfg(feature = "serve")]
-mod api;
 pub mod baseline;
 pub mod budget;
 pub mod capability;
@@ -60,8 +57,6 @@ mod tests;
 
 /// Who asks, for recordings and caches: an agent sets it once for all requests of its episode.
 pub use crate::net::recording::{in_episode, in_sample};
-#[cfg(feature = "serve")]
-pub use api::Api;
 pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, Budgeted, Limits, Spent};
 pub use error::{BudgetKind, ModelError, UNKNOWN_REASON_HINT, refused_setting};
@@ -69,6 +64,8 @@ pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;
 pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_urls};
+#[cfg(feature = "serve")]
+pub use scripted::Api;
 
 /// Why no request with some settings can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
