@@ -346,16 +346,15 @@ fn read_reply(reply: &str, bare_answers: bool) -> Parsed {
 }
 
 fn read_action(reply: &str) -> Parsed {
-    let Some(found) = ToolUse::find(reply) else {
+    let Some((thought, tool, input)) = tool_use(reply) else {
         return Parsed::invalid(format!("Could not extract tool use from input text: {reply}"));
     };
-    if found.thought.is_empty() {
+    if thought.is_empty() {
         return Parsed::invalid(ATTRIBUTE_ERROR);
     }
-    let args = lenient_object(found.input).unwrap_or_else(|| {
-        Dict(fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect())
-    });
-    Parsed { args: Some(args), ..Parsed::act(Some(strip(found.thought).to_owned()), strip(found.tool), found.input) }
+    let args = lenient_object(input)
+        .unwrap_or_else(|| Dict(fallback(input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect()));
+    Parsed { args: Some(args), ..Parsed::act(Some(strip(thought).to_owned()), strip(tool), input) }
 }
 
 /// `\s*Thought:(.*?)Answer:(.*?)(?:$)`: the first answer behind the first thought.
@@ -376,43 +375,35 @@ fn bare_answer(thought: &str, answer: &str) -> Parsed {
 const ACTION: &str = "\nAction: ";
 const INPUT: &str = "\nAction Input: ";
 
-/// Groups of `(?:\s*Thought: (.*?)|(.+))\n+Action: ([^\n\(\) ]+).*?\n+Action Input: .*?(\{.*\})`, where a dot is any
-/// character, before they are stripped.
-#[derive(Debug)]
-struct ToolUse<'a> {
-    thought: &'a str,
-    tool: &'a str,
-    input: &'a str,
-}
-
-impl<'a> ToolUse<'a> {
-    /// The leftmost match, which always begins with the text. Behind `Thought: ` at the beginning the thought is as short as
-    /// possible and the first action counts; otherwise it is as long as possible and the last one does.
-    fn find(text: &'a str) -> Option<Self> {
-        let end = text.rfind('}')? + 1;
-        let last_brace = text[..end].rfind('{')?;
-        let last_input = text[..last_brace].rfind(INPUT)?;
-        let body = text.trim_start_matches(is_python_space).strip_prefix("Thought: ");
-        let tool_at = |at: usize| {
-            let name = &text[at + ACTION.len()..];
-            let name = &name[..name.find(['\n', '(', ')', ' ']).unwrap_or(name.len())];
-            (!name.is_empty() && at + ACTION.len() + name.len() <= last_input).then_some((at, name))
-        };
-        let (from, (at, tool)) = match body {
-            Some(body) => {
-                let from = text.len() - body.len();
-                (from, body.match_indices(ACTION).find_map(|(at, _)| tool_at(from + at))?)
-            }
-            // The thought is one character at least.
-            None => (0, text.rmatch_indices(ACTION).find_map(|(at, _)| tool_at(at)).filter(|(at, _)| *at > 0)?),
-        };
-        let thought = &text[from..at];
-        let thought = if body.is_some() { thought.trim_end_matches('\n') } else { thought };
-        let behind = at + ACTION.len() + tool.len();
-        let input = behind + text[behind..].find(INPUT)? + INPUT.len();
-        let brace = input + text[input..end].find('{')?;
-        Some(Self { thought, tool, input: &text[brace..end] })
-    }
+/// Thought, tool and input, before they are stripped: the groups of
+/// `(?:\s*Thought: (.*?)|(.+))\n+Action: ([^\n\(\) ]+).*?\n+Action Input: .*?(\{.*\})`, where a dot is any character.
+///
+/// The leftmost match always begins with the text. Behind `Thought: ` at the beginning the thought is as short as possible
+/// and the first action counts; otherwise it is as long as possible and the last one does.
+fn tool_use(text: &str) -> Option<(&str, &str, &str)> {
+    let end = text.rfind('}')? + 1;
+    let last_brace = text[..end].rfind('{')?;
+    let last_input = text[..last_brace].rfind(INPUT)?;
+    let body = text.trim_start_matches(is_python_space).strip_prefix("Thought: ");
+    let tool_at = |at: usize| {
+        let name = &text[at + ACTION.len()..];
+        let name = &name[..name.find(['\n', '(', ')', ' ']).unwrap_or(name.len())];
+        (!name.is_empty() && at + ACTION.len() + name.len() <= last_input).then_some((at, name))
+    };
+    let (from, (at, tool)) = match body {
+        Some(body) => {
+            let from = text.len() - body.len();
+            (from, body.match_indices(ACTION).find_map(|(at, _)| tool_at(from + at))?)
+        }
+        // The thought is one character at least.
+        None => (0, text.rmatch_indices(ACTION).find_map(|(at, _)| tool_at(at)).filter(|(at, _)| *at > 0)?),
+    };
+    let thought = &text[from..at];
+    let thought = if body.is_some() { thought.trim_end_matches('\n') } else { thought };
+    let behind = at + ACTION.len() + tool.len();
+    let input = behind + text[behind..].find(INPUT)? + INPUT.len();
+    let brace = input + text[input..end].find('{')?;
+    Some((thought, tool, &text[brace..end]))
 }
 
 /// The arguments where the text is not JSON, however leniently read: pairs of a word and a string. A single quote

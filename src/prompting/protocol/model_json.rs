@@ -403,54 +403,41 @@ pub(super) fn strip(text: &str) -> &str {
 
 /// `json.dumps(value, ensure_ascii=False)`: JSON with a space after every comma and colon.
 pub(super) fn dumps(value: &Value) -> String {
-    let mut text = String::new();
-    push_json(&mut text, value, false);
-    text
+    json_text(value, false)
 }
 
 /// `json.dumps(value)`.
 pub(super) fn dumps_ascii(value: &Value) -> String {
-    let mut text = String::new();
-    push_json(&mut text, value, true);
-    text
+    json_text(value, true)
 }
 
-fn push_json(text: &mut String, value: &Value, ascii: bool) {
+fn json_text(value: &Value, ascii: bool) -> String {
     match value {
-        Value::Array(items) => {
-            text.push('[');
-            for (n, item) in items.iter().enumerate() {
-                text.push_str(if n > 0 { ", " } else { "" });
-                push_json(text, item, ascii);
-            }
-            text.push(']');
-        }
+        Value::Array(items) => format!("[{}]", joined(items.iter().map(|item| json_text(item, ascii)))),
         Value::Object(map) => {
-            text.push('{');
-            for (n, (key, value)) in map.iter().enumerate() {
-                text.push_str(if n > 0 { ", " } else { "" });
-                push_text(text, key, ascii);
-                text.push_str(": ");
-                push_json(text, value, ascii);
-            }
-            text.push('}');
+            let entry = |(key, value): (&String, &Value)| {
+                format!("{}: {}", json_text(&Value::from(key.as_str()), ascii), json_text(value, ascii))
+            };
+            format!("{{{}}}", joined(map.iter().map(entry)))
         }
-        Value::String(string) => push_text(text, string, ascii),
-        other => text.push_str(&other.to_string()),
+        Value::String(_) if ascii => in_ascii(&value.to_string()),
+        other => other.to_string(),
     }
 }
 
-fn push_text(text: &mut String, string: &str, ascii: bool) {
-    for c in Value::from(string).to_string().chars() {
-        if ascii && !(' '..='~').contains(&c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a `String` cannot fail.
-                let _ = write!(text, "\\u{unit:04x}");
-            }
-        } else {
+fn in_ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if (' '..='~').contains(&c) {
             text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a `String` cannot fail.
+            let _ = write!(text, "\\u{unit:04x}");
         }
     }
+    text
 }
 
 /// `repr(number)`: the shortest digits that give the number back; with an exponent below 1e-4 and from 1e16 on.
