@@ -201,20 +201,24 @@ pub enum Layout {
 pub const IDS: [&str; 8] =
     [react_paper::ID, robust::ID, native::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
 
+fn made<P: Protocol + 'static>(made: Result<P, OptionError>) -> Result<Arc<dyn Protocol>, OptionError> {
+    made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
+}
+
 /// The protocol as it was in the version that a run recorded; none if there is no such id or version.
 pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
     let found = find(id, options)?;
-    match &found {
-        Ok(today) if version > today.version() => None,
+    Some(match &found {
+        Ok(today) if version > today.version() => return None,
         // Only these have changed.
         Ok(today) if version < today.version() && id == native::ID => {
-            Some(native::Native::new(options).map(|native| Arc::new(native.of_version(version)) as Arc<dyn Protocol>))
+            made(native::Native::new(options).map(|native| native.of_version(version)))
         }
         Ok(today) if version < today.version() => {
-            Some(robust::Robust::new(options).map(|robust| Arc::new(robust.of_version(version)) as Arc<dyn Protocol>))
+            made(robust::Robust::new(options).map(|robust| robust.of_version(version)))
         }
-        _ => Some(found),
-    }
+        _ => found,
+    })
 }
 
 /// The protocol for a run that goes on, in the version that it `began` with; `robust` reads replies as it does today.
@@ -224,9 +228,6 @@ pub fn going_on(id: &str, options: &Options, began: u32) -> Option<Result<Arc<dy
 
 /// The protocol of that id with these options; none if there is no such id.
 pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
-    fn made<P: Protocol + 'static>(made: Result<P, OptionError>) -> Result<Arc<dyn Protocol>, OptionError> {
-        made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
-    }
     Some(match id {
         react_paper::ID => made(options.known(react_paper::ID, &[]).map(|()| react_paper::Paper)),
         react_zh::ID => made(options.known(react_zh::ID, &[]).map(|()| react_zh::Script)),

@@ -91,13 +91,10 @@ impl Protocol for Robust {
 
 // The conversation: what the model reads, which step comes next, how it ends.
 
-const FORCE_STOP: &str = "force_stop";
 /// What is said before the last step where the frame has nothing for it. Like the texts below it has no action in it:
 /// weak models echo what they are told, and an echo must not be one.
 const DEFAULT_FORCE_STOP: &str =
     "This is the last step: use Finish now, with your best answer in its brackets, based on what has been found.";
-/// Occasion of the text that is said after a reply without an action; it may hold `{error}` and `{n}`.
-const FEEDBACK: &str = "feedback";
 /// What is said after a reply without an action where the frame has nothing for it.
 const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool ({tools}), directly followed by its argument in square brackets.";
 const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool ({tools}), directly followed by its argument in square brackets.";
@@ -155,7 +152,7 @@ impl RobustDialogue {
         if n == limit
             && let Some(last) = messages.last_mut()
         {
-            *last = Message::user(format!("{}\n{}", last.content, self.text(FORCE_STOP, DEFAULT_FORCE_STOP)));
+            *last = Message::user(format!("{}\n{}", last.content, self.text("force_stop", DEFAULT_FORCE_STOP)));
         }
         let stop = self.stops();
         self.episode.ask(Prompt::Messages(messages), stop)
@@ -198,7 +195,7 @@ impl RobustDialogue {
         // The problem comes last: it repeats text of the model, which may look like a slot.
         let sentence = fault.sentence(&self.episode.setup.frame, self.offered.tools);
         let feedback =
-            self.text(FEEDBACK, default).replace("{tools}", &numbered::verbs(self.offered.tools, ", ", ", "));
+            self.text("feedback", default).replace("{tools}", &numbered::verbs(self.offered.tools, ", ", ", "));
         let feedback = feedback.replace("{n}", &next).replace("{error}", &sentence);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
