@@ -3,8 +3,8 @@
 use crate::base::bounded::text_at_most;
 use crate::base::named;
 use crate::base::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
-use crate::prompting::protocol::numbered::{question_line, step_text};
 use crate::prompting::protocol::react_paper::{self, Paper};
+use crate::prompting::protocol::react_paper::{question_line, step_text};
 use crate::prompting::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
 use crate::runner::RunError;
 use crate::runner::agent::replay::{Difference, Replayed, replay};

@@ -5,7 +5,7 @@ use super::file::{Exemplar, ExemplarStep, PromptFile, parse_action};
 use super::load::{FinishedText, Plain, PromptSource, QUESTION};
 use super::texts::{self, ProtocolTexts, Slotted, Style};
 use crate::base::{Message, Method, Role, Tool, ToolSet, sha256_hex};
-use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
+use crate::prompting::protocol::react_paper::PLACEHOLDERS;
 use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, ToolTexts, direct, react_paper, react_zh};
 
 #[derive(Debug, Clone, Copy)]
@@ -234,7 +234,7 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
 /// The verbs of the tools as a text of this language lists them.
 fn verbs_in(tools: ToolSet, language: &str) -> String {
     let apart = if language.starts_with("zh") { "、" } else { ", " };
-    numbered::verbs(tools, apart, apart)
+    react_paper::verbs(tools, apart, apart)
 }
 
 /// One message around the question, with examples if the template has a slot for them.
@@ -490,7 +490,7 @@ fn tool_list(texts: &ToolTexts, tools: ToolSet, language: &str) -> Result<String
     let lines = offered.enumerate().map(|(at, (tool, english, chinese))| {
         let (word, between) = if is_chinese { (chinese, "：") } else { (english, " ") };
         let (text, _) = texts.of(*tool);
-        let line = || format!("({}) {}{between}{text}", at + 1, numbered::action(*tool, word));
+        let line = || format!("({}) {}{between}{text}", at + 1, react_paper::action(*tool, word));
         if text.is_empty() { Err(*tool) } else { Ok(line()) }
     });
     lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join("\n"))

@@ -4,7 +4,7 @@
 //! that the model continues. A chain of thought that does not come to its `Answer:` is asked for it once more, as
 //! the paper's loop asks for a missing action.
 
-use super::numbered::question_line;
+use super::react_paper::question_line;
 use super::{Dialogue, Episode, Setup, Turn};
 use crate::base::{Outcome, Paragraph, Question, Repair};
 use std::fmt::Write as _;

@@ -23,7 +23,6 @@ pub mod lagent;
 pub mod llama_index;
 mod model_json;
 pub mod native;
-pub mod numbered;
 pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;

@@ -6,9 +6,8 @@
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
 use super::model_json::strip;
-use super::numbered::{self, question_line};
 use super::{Dialogue, Episode, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
-use crate::base::{Outcome, Question, Repair, Reply, Tool};
+use crate::base::{Outcome, Question, Repair, Reply, Tool, ToolSet};
 use std::sync::Arc;
 
 pub const ID: &str = "react-paper";
@@ -34,7 +33,7 @@ impl Protocol for Paper {
             return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
         };
         let lowered = lower_first(action).unwrap_or_default();
-        numbered::parsed(thought, Tool::parse_action(&lowered), |action| format!("Invalid action: {action}"))
+        parsed(thought, Tool::parse_action(&lowered), |action| format!("Invalid action: {action}"))
     }
 
     fn question(&self, label: &str, question: &str) -> String {
@@ -42,11 +41,11 @@ impl Protocol for Paper {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        numbered::action_lines(n, thought, &numbered::action(tool, input))
+        action_lines(n, thought, &action(tool, input))
     }
 
     fn observation(&self, n: usize, text: &str) -> String {
-        numbered::observation_line(n, text)
+        observation_line(n, text)
     }
 }
 
@@ -110,7 +109,7 @@ impl ReactPaper {
             return self.episode.stop(Outcome::FormatFailure, detail);
         };
         let (tool, input) = Tool::parse_action(&lowered);
-        self.waiting = Waiting::Observation { lines: numbered::action_lines(self.episode.step, thought, action) };
+        self.waiting = Waiting::Observation { lines: action_lines(self.episode.step, thought, action) };
         if tool == Tool::Finish {
             self.episode.answers(input);
         }
@@ -141,7 +140,7 @@ impl Dialogue for ReactPaper {
             && !self.episode.finished()
         {
             self.transcript.push_str(lines);
-            self.transcript.push_str(&numbered::observation_line(self.episode.step - 1, &as_observed(text)));
+            self.transcript.push_str(&observation_line(self.episode.step - 1, &as_observed(text)));
             return self.next();
         }
         let limit = self.episode.setup.max_steps;
@@ -165,6 +164,75 @@ pub(super) fn split_step(reply: &str, n: usize) -> Option<(&str, &str)> {
 fn lower_first(action: &str) -> Option<String> {
     let first = action.chars().next()?;
     Some(first.to_lowercase().chain(action.chars().skip(1)).collect())
+}
+
+// The numbered transcript. Prompts and dialogues share these lines: a model answers worse when its own transcript differs
+// from the examples.
+
+/// `{label}: {text}` and a newline: the line that puts a question (or a claim).
+pub fn question_line(label: &str, text: &str) -> String {
+    format!("{label}: {text}\n")
+}
+
+pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
+    action_lines(n, Some(thought), action) + &observation_line(n, observation)
+}
+
+pub fn observation_line(n: usize, observation: &str) -> String {
+    format!("Observation {n}: {observation}\n")
+}
+
+/// The lines of step `n` before the tool answers: thought, if there is one, and action.
+pub fn action_lines(n: usize, thought: Option<&str>, action: &str) -> String {
+    match thought {
+        Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}\n"),
+        None => format!("Action {n}: {action}\n"),
+    }
+}
+
+/// An action as it is written: `Search[X]`. For [`Tool::Invalid`] the input is the whole action.
+pub fn action(tool: Tool, input: &str) -> String {
+    match tool {
+        Tool::Invalid => input.to_owned(),
+        tool => format!("{}[{input}]", verb(tool)),
+    }
+}
+
+/// What instructions write in place of an argument, in English and in Chinese.
+pub const PLACEHOLDERS: [(Tool, &str, &str); 5] = [
+    (Tool::Search, "title", "标题"),
+    (Tool::Lookup, "keyword", "关键词"),
+    (Tool::Passages, "query", "查询"),
+    (Tool::Document, "id", "编号"),
+    (Tool::Finish, "answer", "答案"),
+];
+
+pub(super) fn verb(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Search => "Search",
+        Tool::Lookup => "Lookup",
+        Tool::Passages => "Passages",
+        Tool::Document => "Document",
+        Tool::Finish => "Finish",
+        Tool::Think => "Think",
+        Tool::Invalid | Tool::Other => "",
+    }
+}
+
+/// The verbs of the tools that are offered, the answer's behind `last`: `Search, Lookup and Finish`.
+pub(crate) fn verbs(tools: ToolSet, between: &str, last: &str) -> String {
+    let before: Vec<&str> = tools.tools().iter().map(|tool| verb(*tool)).collect();
+    format!("{}{last}{}", before.join(between), verb(Tool::Finish))
+}
+
+/// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.
+pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str) -> String) -> Parsed {
+    let thought = Some(thought.to_owned());
+    match tool {
+        Tool::Finish => Parsed::finish(thought, input),
+        Tool::Invalid => Parsed { thought, ..Parsed::invalid(invalid(input)) },
+        tool => Parsed::act(thought, verb(tool), input),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
 use super::model_json::strip;
-use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, numbered};
+use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, react_paper};
 use crate::base::python::is_python_space;
 use crate::base::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Protocol for Script {
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
         let (thought, action) = split_step(output, step);
-        numbered::parsed(thought, dispatch(action), invalid)
+        react_paper::parsed(thought, dispatch(action), invalid)
     }
 
     fn question(&self, label: &str, question: &str) -> String {
@@ -36,7 +36,7 @@ impl Protocol for Script {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        lines(n, thought, &numbered::action(tool, input))
+        lines(n, thought, &react_paper::action(tool, input))
     }
 
     fn observation(&self, n: usize, text: &str) -> String {

@@ -4,7 +4,7 @@ use super::repair::{self, Repairs};
 use crate::base::python::is_python_space;
 use crate::base::{Tool, ToolSet};
 use crate::prompting::protocol::model_json::strip;
-use crate::prompting::protocol::numbered::PLACEHOLDERS;
+use crate::prompting::protocol::react_paper::PLACEHOLDERS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LabelKind {
@@ -335,7 +335,7 @@ pub(super) fn verb(text: &str, tools: ToolSet) -> Option<(Tool, usize, bool)> {
     text.bytes().next().filter(|byte| b"sSlLfFtTpPdD".contains(byte) || *byte >= 0x80)?;
     let (name, tool) = VERBS.iter().find(|(name, tool)| starts_with(text, name) && tools.offers(*tool))?;
     let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
-    let exact = text.starts_with(crate::prompting::protocol::numbered::verb(*tool));
+    let exact = text.starts_with(crate::prompting::protocol::react_paper::verb(*tool));
     (!more).then_some((*tool, name.len(), exact))
 }
 

@@ -9,7 +9,7 @@ mod line;
 pub mod repair;
 mod reply;
 
-use super::numbered::{self, verb};
+use super::react_paper::{self, verb};
 use super::{
     Dialogue, Episode, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn, shared,
 };
@@ -67,7 +67,7 @@ impl Protocol for Robust {
         let Reply { thought, action, .. } = Reply::read(output, step, true, &Offered::of(self.tools));
         match action {
             Ok(action) if action.tool == Tool::Finish => Parsed::finish(thought, action.input),
-            Ok(action) => Parsed::act(thought, numbered::verb(action.tool), action.input),
+            Ok(action) => Parsed::act(thought, react_paper::verb(action.tool), action.input),
             Err(refused) => Parsed { thought, ..Parsed::invalid(refused.fault.to_string()) },
         }
     }
@@ -77,7 +77,7 @@ impl Protocol for Robust {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        let action = numbered::action(tool, input);
+        let action = react_paper::action(tool, input);
         match thought {
             Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}"),
             None => format!("Action {n}: {action}"),
@@ -195,7 +195,7 @@ impl RobustDialogue {
         // The problem comes last: it repeats text of the model, which may look like a slot.
         let sentence = fault.sentence(&self.episode.setup.frame, self.offered.tools);
         let feedback =
-            self.text("feedback", default).replace("{tools}", &numbered::verbs(self.offered.tools, ", ", ", "));
+            self.text("feedback", default).replace("{tools}", &react_paper::verbs(self.offered.tools, ", ", ", "));
         let feedback = feedback.replace("{n}", &next).replace("{error}", &sentence);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
@@ -319,7 +319,7 @@ impl Fault {
             Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
             _ => "",
         };
-        frame.sentence(key, ours, &[("tools", &numbered::verbs(tools, ", ", " and ")), ("tool", tool)])
+        frame.sentence(key, ours, &[("tools", &react_paper::verbs(tools, ", ", " and ")), ("tool", tool)])
     }
 }
 
