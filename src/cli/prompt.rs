@@ -134,7 +134,7 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
             Layout::Text => "text",
             Layout::Template | Layout::System | Layout::Instruction => "messages",
         };
-        let (steps, act) = (protocol.max_steps(), protocol.acts_without_thoughts());
+        let (steps, act) = (protocol.profile().max_steps, protocol.profile().acts_without_thoughts);
         if args.json {
             let line = json!({ "protocol": id, "form": form, "max_steps": steps, "act": act, "options": options });
             writeln!(out, "{line}")?;
@@ -311,7 +311,7 @@ impl How {
         let protocol = find_protocol(id, &options, None)?;
         let section = texts::section(id, &options);
         let texts = texts::load(self.texts.as_deref(), source.language(), &section, &shipped::file)?;
-        let max_steps = self.max_steps.map_or(protocol.max_steps(), usize::from);
+        let max_steps = self.max_steps.map_or(protocol.profile().max_steps, usize::from);
         let settings = RenderSettings {
             protocol: protocol.as_ref(),
             method,

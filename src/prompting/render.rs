@@ -78,7 +78,7 @@ pub fn render(
     if !direct && !matches!(method, Method::Act | Method::React) {
         return Err(PromptError::Compound(method.name()));
     }
-    if method == Method::Act && !protocol.acts_without_thoughts() {
+    if method == Method::Act && !protocol.profile().acts_without_thoughts {
         return Err(PromptError::NeedsThoughts(protocol.id()));
     }
     let layout = if direct { Layout::Text } else { protocol.layout() };

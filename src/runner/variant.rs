@@ -360,7 +360,7 @@ impl<'a> Builder<'a> {
     }
 
     fn max_steps(&self) -> usize {
-        self.settings.max_steps.unwrap_or(self.protocol.max_steps())
+        self.settings.max_steps.unwrap_or(self.protocol.profile().max_steps)
     }
 
     fn voting(&self) -> Option<Voting> {
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
     /// Sampling settings of a method, or of a part of one.
     fn decoding(&self, method: Method) -> Decoding {
         let settings = self.settings;
-        let usual = if method.agent().is_some() { self.protocol.max_tokens() } else { DIRECT_TOKENS };
+        let usual = if method.agent().is_some() { self.protocol.profile().max_tokens } else { DIRECT_TOKENS };
         let typed = [
             (RequestOption::Temperature, settings.temperature.or(settings.sample_temperature).is_some()),
             (RequestOption::TopP, settings.top_p.is_some()),

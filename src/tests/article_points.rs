@@ -40,7 +40,7 @@ fn frame(prompt: &str, id: &str, words: Option<&str>, shots: Option<usize>) -> F
     let section = texts::section(id, &Options::default());
     let texts = texts::load(file, source.language(), &section, &shipped::file).expect("texts");
     let protocol = protocol(id, &[]);
-    let max_steps = protocol.max_steps();
+    let max_steps = protocol.profile().max_steps;
     let settings = RenderSettings { protocol: protocol.as_ref(), shots, max_steps, ..RenderSettings::default() };
     prompting::render(&source, &texts, &settings).expect("renders").frame
 }

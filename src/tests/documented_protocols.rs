@@ -100,8 +100,8 @@ fn limits_layouts_and_stops_are_those_of_the_code() {
         let pairs: Vec<(&str, &str)> = with.iter().filter_map(|option| option.split_once('=')).collect();
         let protocol = made(&id, &pairs).expect("documented options");
         let request = if protocol.layout() == Layout::Text { "one text" } else { "messages" };
-        let act = if protocol.acts_without_thoughts() { "yes" } else { "no" };
-        let numbers = [protocol.max_steps().to_string(), protocol.max_tokens().to_string()];
+        let act = if protocol.profile().acts_without_thoughts { "yes" } else { "no" };
+        let numbers = [protocol.profile().max_steps.to_string(), protocol.profile().max_tokens.to_string()];
         assert_eq!([&row[2], &row[3], &row[4], &row[5]], [request, act, &numbers[0], &numbers[1]], "{id} {with:?}");
         assert_eq!(code(&row[6]), stops(protocol.as_ref()), "{id} {with:?}");
         if pairs.is_empty() {

@@ -105,16 +105,9 @@ pub trait Protocol: Debug + Send + Sync {
     fn id(&self) -> &'static str {
         self.profile().id
     }
-    fn max_steps(&self) -> usize {
-        self.profile().max_steps
-    }
     /// The last reply, from 1, whose answer still counts within `max_steps`.
     fn last_answer(&self, max_steps: usize) -> usize {
         max_steps
-    }
-    /// The default for the longest reply, in tokens.
-    fn max_tokens(&self) -> u32 {
-        self.profile().max_tokens
     }
     /// Changes where our own protocol reads replies, or asks for them, in another way than before.
     fn version(&self) -> u32 {
@@ -123,10 +116,6 @@ pub trait Protocol: Debug + Send + Sync {
     /// What its [`Frame`] holds, and where the examples are.
     fn layout(&self) -> Layout {
         self.profile().layout
-    }
-    /// Whether it has a form without thoughts, for the method `act`.
-    fn acts_without_thoughts(&self) -> bool {
-        self.profile().acts_without_thoughts
     }
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
     /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
@@ -171,10 +160,12 @@ pub trait Protocol: Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     id: &'static str,
-    max_steps: usize,
-    max_tokens: u32,
+    pub max_steps: usize,
+    /// The default for the longest reply.
+    pub max_tokens: u32,
     layout: Layout,
-    acts_without_thoughts: bool,
+    /// Whether it has a form without thoughts, for the method `act`.
+    pub acts_without_thoughts: bool,
 }
 
 impl Profile {

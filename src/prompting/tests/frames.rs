@@ -105,7 +105,7 @@ fn act_leaves_the_thoughts_out_where_the_system_can_do_without() {
         let source = load_toml(text).unwrap();
         for (protocol, section) in protocols() {
             let rendered = shown(&source, (protocol.as_ref(), &section), Method::Act);
-            if !protocol.acts_without_thoughts() {
+            if !protocol.profile().acts_without_thoughts {
                 let Err(error) = rendered else { panic!("{} has no form without thoughts", protocol.id()) };
                 assert!(matches!(error, PromptError::NeedsThoughts(_)), "{error}");
                 continue;

@@ -118,7 +118,8 @@ fn every_dialogue_ends_within_its_limits_whatever_is_said() {
         let mut chance = Chance::new(seed());
         let mut outputs = 0;
         while outputs < Rubble::count(OUTPUTS) {
-            let (max_steps, thoughts) = (chance.below(6), chance.below(4) > 0 || !protocol.acts_without_thoughts());
+            let (max_steps, thoughts) =
+                (chance.below(6), chance.below(4) > 0 || !protocol.profile().acts_without_thoughts);
             let dialogue = protocol.dialogue(&setup(max_steps, thoughts));
             let calls = converse(&name, dialogue, max_steps, &mut chance, |output, step| {
                 let _ = protocol.parse(output, step);

@@ -168,7 +168,7 @@ fn begin_dialogue(row: &Value) -> (Box<dyn Dialogue>, Question) {
         tools: tools(),
         ..Frame::default()
     };
-    let mut setup = Arc::unwrap_or_clone(setup(frame, protocol("qwen-agent", &[]).max_steps()));
+    let mut setup = Arc::unwrap_or_clone(setup(frame, protocol("qwen-agent", &[]).profile().max_steps));
     setup.history = messages(&row["history"]);
     (protocol("qwen-agent", &[]).dialogue(&Arc::new(setup)), Question::new("0", query, vec![]))
 }

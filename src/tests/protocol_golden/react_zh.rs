@@ -29,7 +29,7 @@ fn check_trace(row: &Value) {
     let expected = row["trajectory_suffix"].as_str().expect("transcript");
     let question = expected.strip_prefix("\nQuestion:").and_then(|rest| rest.split('\n').next()).expect("a question");
     let protocol = protocol("react-zh", &[]);
-    let mut dialogue = dialogue(protocol.as_ref(), Frame::default(), protocol.max_steps());
+    let mut dialogue = dialogue(protocol.as_ref(), Frame::default(), protocol.profile().max_steps);
     let mut transcript = format!("\nQuestion:{question}\n");
     let (calls, stop) = play(dialogue.as_mut(), &Question::new("0", question, vec![]), &script, |call, _| {
         let (n, thought, action) = (call.step, call.thought.expect("a thought"), &call.action_text);

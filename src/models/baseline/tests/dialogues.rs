@@ -204,7 +204,7 @@ fn steps_may_do_without_thoughts() {
     for (id, options) in VARIANTS {
         let protocol = protocol(id, options);
         // The paper's dialogue asks for thoughts in any case.
-        if protocol.acts_without_thoughts() {
+        if protocol.profile().acts_without_thoughts {
             assert_crossed(&run(&protocol, &Trial { thoughts: false, ..Trial::of(BRIDGE) }), id);
         }
     }
