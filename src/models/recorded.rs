@@ -52,14 +52,9 @@ enum RecordedPrompt<'a> {
 
 impl ModelIdentity {
     /// `server` is the base URL; its user part and query are left out.
-    pub fn new(
-        provider: impl Into<String>,
-        model: impl Into<String>,
-        endpoint: impl Into<String>,
-        server: Option<&str>,
-    ) -> Self {
-        let server = server.map(redact::url);
-        Self { provider: provider.into(), model: model.into(), endpoint: endpoint.into(), server }
+    pub fn new(provider: &str, model: &str, endpoint: &str, server: Option<&str>) -> Self {
+        let [provider, model, endpoint] = [provider, model, endpoint].map(str::to_owned);
+        Self { provider, model, endpoint, server: server.map(redact::url) }
     }
 
     fn request(&self, request: &Request, server: Option<&str>) -> CanonicalRequest {
