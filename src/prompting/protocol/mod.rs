@@ -3,17 +3,7 @@
 //! A dialogue is built per question. It says what to ask the model, which tool to use, and when to stop;
 //! the driver in [`crate::runner::agent`] carries that out and knows nothing of any protocol.
 //!
-//! | protocol | system | layout |
-//! |---|---|---|
-//! | [`react_paper`] | the `ReAct` paper's notebooks | one text, numbered labels |
-//! | [`react_zh`] | the simplified Chinese script | one text, numbered labels |
-//! | [`qwen_agent`] | Qwen-Agent's `ReActChat` | one user message that grows |
-//! | [`llama_index`] | `LlamaIndex`'s agent, and the event workflow built on its parser | messages |
-//! | [`go_blog`] | the Go agent with an error protocol | messages |
-//! | [`lagent`] | lagent's `ReAct`, with labels or as JSON | messages |
-//! | [`robust`] | ours | messages, numbered labels |
-//! | [`native`] | ours | messages, with the model's native tool calls |
-//!
+//! There is a file for each protocol; `docs/protocols.md` has their systems, layouts and options.
 //! [`direct`] holds the answers without tools, which no system has a protocol for.
 
 pub mod direct;
