@@ -462,7 +462,7 @@ impl ReasoningStripper {
     }
 
     fn think(&mut self, piece: &str) -> String {
-        self.thought.get_or_insert_with(|| Reasoning::new(IN_TEXT)).push(piece);
+        self.thought.get_or_insert_with(|| Reasoning { place: IN_TEXT, text: String::new() }).push(piece);
         String::new()
     }
 

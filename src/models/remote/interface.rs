@@ -41,10 +41,6 @@ pub(in crate::models) struct Reasoning {
 }
 
 impl Reasoning {
-    pub(in crate::models) fn new(place: &'static str) -> Self {
-        Self { place, text: String::new() }
-    }
-
     pub(in crate::models) fn push(&mut self, piece: &str) {
         let room = MAX_REASONING.saturating_sub(self.text.len());
         self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
@@ -54,7 +50,7 @@ impl Reasoning {
 impl Decoded {
     /// Notes that the model reasoned, and a piece of what it thought.
     pub(in crate::models) fn reasoned(&mut self, place: &'static str, piece: &str) {
-        let reasoning = self.reasoning.get_or_insert_with(|| Reasoning::new(place));
+        let reasoning = self.reasoning.get_or_insert_with(|| Reasoning { place, text: String::new() });
         if reasoning.text.is_empty() {
             reasoning.place = if piece.is_empty() { reasoning.place } else { place };
         }

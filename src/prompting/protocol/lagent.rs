@@ -492,10 +492,6 @@ enum Effect {
 }
 
 impl Effect {
-    fn raise(exception: impl Into<String>) -> Self {
-        Self::Raise(exception.into())
-    }
-
     fn turn(self, episode: &mut Episode, thought: Option<String>, action_text: String) -> Turn {
         match self {
             Self::Use(call) => episode.use_tool(thought, action_text, call),
@@ -527,7 +523,7 @@ impl Executor<'_> {
 
     fn run_decoded(self, name: &str, args: &Map<String, Value>) -> Effect {
         let built_in = || match name {
-            FINISH => Effect::raise("TypeError: sequence item 0: expected str instance, dict found"),
+            FINISH => Effect::Raise("TypeError: sequence item 0: expected str instance, dict found".to_owned()),
             _ if args.is_empty() => built_in(name, ""),
             _ => Effect::Say(Value::Object(args.clone()).to_string()),
         };
@@ -543,7 +539,7 @@ impl Executor<'_> {
     ) -> Effect {
         let (name, function) = name.split_once('.').unwrap_or((name, "run"));
         if function.contains('.') {
-            return Effect::raise("ValueError: too many values to unpack (expected 2)");
+            return Effect::Raise("ValueError: too many values to unpack (expected 2)".to_owned());
         }
         match (self.tool(name), function) {
             (None, _) => built_in(),
