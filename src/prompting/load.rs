@@ -149,7 +149,6 @@ fn described(builtin: BuiltIn<'_>) -> Result<Vec<ToolTexts>, PromptError> {
     Ok(described)
 }
 
-/// What is wrong with the placeholders, in the order of the file.
 fn problems(file: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut note = |at: usize, fault: Fault| {
@@ -248,7 +247,6 @@ fn finished_entry(file: &str, json: &str, key: &str) -> Result<String, PromptErr
     Ok(format!("{{{}: {text}}}\n", Value::from(key)))
 }
 
-/// At most twenty keys, as a message lists them.
 fn first_keys<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> String {
     let count = keys.len();
     let text = keys.take(20).map(|key| quoted(key)).collect::<Vec<_>>().join(", ");

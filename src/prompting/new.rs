@@ -98,7 +98,6 @@ const HELP: &str = "a text becomes a prompt file if it has an instruction, then 
 const TOOLS: &str = "{{ tools }}";
 const MAX_PROBLEMS: usize = 20;
 
-/// The text as a prompt file called `name`, with its first `exemplars`, or all of them.
 fn prompt_file(text: &FinishedText, name: &str, exemplars: Option<usize>) -> Result<String, PromptError> {
     let filled = |part: &Slotted| part.fill(|_| Some(TOOLS)).unwrap_or_default();
     let (before, after) = match text.plain.as_ref().map(|plain| (plain, plain.slotted.split_at(QUESTION))) {

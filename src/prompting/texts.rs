@@ -331,7 +331,6 @@ fn read_section(
     texts
 }
 
-/// Reads a required text and notes the problems of its slots.
 pub(in crate::prompting) fn read_text(
     reader: &mut Reader<'_>,
     section: &Table<'_>,

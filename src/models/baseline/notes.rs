@@ -103,7 +103,6 @@ fn list_items(list: &str) -> Vec<String> {
     std::iter::from_fn(|| Some(quoted(&mut chars)).filter(|item| !item.is_empty())).collect()
 }
 
-/// The next quoted string, unescaped.
 pub(super) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
     let mut text = String::new();
     let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };

@@ -9,7 +9,6 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Why a path is not written to, in words.
 #[derive(Debug, thiserror::Error)]
 #[error("it is {0}, which may lead anywhere")]
 struct NotOwn(&'static str);
@@ -75,7 +74,6 @@ impl Inside {
         Ok(real)
     }
 
-    /// Opens a member that is a regular file.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         open_regular(&self.member(path)?)
     }

@@ -263,7 +263,6 @@ const AROUND: usize = 30;
 /// Longest text shown, in characters.
 const LONGEST: usize = 80;
 
-/// The first difference of two requests, both JSON.
 fn first_difference(recorded: &[u8], asked: &[u8]) -> String {
     let parsed = |text| serde_json::from_slice::<Value>(text).unwrap_or_default();
     // Equal values with different digests are formatted differently, which this program never does.
@@ -299,7 +298,6 @@ fn value_difference(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -
     format!("{at}: recorded {}, asked {}", value_line(recorded), value_line(asked))
 }
 
-/// A value on one line, or `nothing`.
 fn value_line(value: Option<&Value>) -> String {
     match value {
         None => "nothing".to_owned(),

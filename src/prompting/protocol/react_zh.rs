@@ -107,7 +107,6 @@ impl Dialogue for ReactZh {
     }
 }
 
-/// The lines of step `n` before the tool answers: thought, if there is one, and action.
 fn lines(n: usize, thought: Option<&str>, action: &str) -> String {
     match thought {
         Some(thought) => format!("Thought {n}:{thought}\nAction {n}:{action}\n"),

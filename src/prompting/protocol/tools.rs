@@ -42,7 +42,6 @@ impl ToolTexts {
         }
     }
 
-    /// What is said of a tool and of its parameter; empty where nothing is.
     pub fn of(&self, tool: Tool) -> (&str, &str) {
         self.0.get(&tool).map_or(("", ""), |(text, parameter)| (text, parameter))
     }

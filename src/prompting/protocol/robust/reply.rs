@@ -304,7 +304,6 @@ fn mentions(line: &str, tools: ToolSet) -> Vec<Mention> {
     found
 }
 
-/// The action that begins at `start` of a line of prose.
 fn inline(reader: &Reader<'_>, (at, line): Line<'_>, start: usize) -> Option<Found> {
     let mut taken = reader.at(at + start).ok()?;
     taken.repairs.note(repair::INLINE_ACTION);
