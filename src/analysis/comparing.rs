@@ -537,26 +537,20 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
 }
 
 fn explain(error: CompareError, sources: &[Source]) -> RunError {
-    match &error {
-        CompareError::TooFew(_) => {
-            RunError::usage(error, "name another run, or a run with several variants (--method act,react)")
-        }
-        CompareError::NothingShared(_) => RunError::input(error, differences::nothing_shared(sources)),
-        CompareError::Duplicate { .. } => {
-            RunError::input(error, "add a column `repeat` to distinguish the repeats of a question")
-        }
-        CompareError::OutOfBounds { .. } => {
-            RunError::input(error, "correct the value, or give wider bounds by --bounds")
-        }
-        CompareError::Unknown { .. } => RunError::usage(error, "--baseline and --contrast take these names"),
-        CompareError::WithItself(_) => RunError::usage(error, "--contrast takes two names"),
-        CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {
-            RunError::usage(error, "see --metric and --by")
-        }
-        CompareError::NotBetween { .. } => RunError::usage(error, "the usual level is 0.95"),
-        CompareError::NoResamples => RunError::usage(error, "the usual number is 10000"),
-        CompareError::SameName(_) => RunError::input(error, "rename one of the files or folders"),
-    }
+    use CompareError as E;
+    let (is_usage, hint) = match &error {
+        E::TooFew(_) => (true, "name another run, or a run with several variants (--method act,react)"),
+        E::NothingShared(_) => return RunError::input(error, differences::nothing_shared(sources)),
+        E::Duplicate { .. } => (false, "add a column `repeat` to distinguish the repeats of a question"),
+        E::OutOfBounds { .. } => (false, "correct the value, or give wider bounds by --bounds"),
+        E::Unknown { .. } => (true, "--baseline and --contrast take these names"),
+        E::WithItself(_) => (true, "--contrast takes two names"),
+        E::UnknownFigure { .. } | E::NoFigure | E::UnknownGrouping { .. } => (true, "see --metric and --by"),
+        E::NotBetween { .. } => (true, "the usual level is 0.95"),
+        E::NoResamples => (true, "the usual number is 10000"),
+        E::SameName(_) => (false, "rename one of the files or folders"),
+    };
+    if is_usage { RunError::usage(error, hint) } else { RunError::input(error, hint) }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -169,24 +169,21 @@ impl Parser<'_> {
     }
 
     fn apply(&mut self, at: usize, operator: Operator, a: Operand, b: Operand) -> Result<Value, ConditionError> {
-        if let Operator::Junction(decisive) = operator {
-            return Ok(Value::Truth(match (a.truth()?, b.truth()?) {
+        let numbers = || Ok::<_, ConditionError>(a.number()?.zip(b.number()?));
+        Ok(match operator {
+            Operator::Junction(decisive) => Value::Truth(match (a.truth()?, b.truth()?) {
                 (Some(side), _) | (_, Some(side)) if side == decisive => Some(decisive),
                 (Some(_), Some(_)) => Some(!decisive),
                 _ => None,
-            }));
-        }
-        let numbers = a.number()?.zip(b.number()?);
-        Ok(match operator {
+            }),
             Operator::Arithmetic(of) => {
-                let value = numbers.map(|(a, b)| of(a, b));
+                let value = numbers()?.map(|(a, b)| of(a, b));
                 if value.is_some_and(|value| !value.is_finite()) {
                     self.fault.get_or_insert_with(|| ConditionError::new(at, "division by zero"));
                 }
                 Value::Number(value)
             }
-            Operator::Comparison(of) => Value::Truth(numbers.map(|(a, b)| of(&a, &b))),
-            Operator::Junction(_) => Value::Truth(None),
+            Operator::Comparison(of) => Value::Truth(numbers()?.map(|(a, b)| of(&a, &b))),
         })
     }
 

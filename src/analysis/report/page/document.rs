@@ -2,7 +2,6 @@
 
 use super::data::{Chunks, QuestionRow};
 use super::html::{Attributes, Html, minus, short_path, short_word, without_folders};
-use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
 use super::{Episodes, Limits, Live, Stopped, parts};
@@ -406,7 +405,7 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
                 html.leaf("pre", &[("tabindex", "0")], &without_folders(&text));
             }
         });
-        prompts::whole_texts(html, results);
+        verdict::whole_texts(html, results);
         for (path, manifest) in manifests(results) {
             html.element("p", &[("class", "facts")], |html| {
                 let words: Vec<String> =

@@ -8,7 +8,6 @@ mod document;
 mod html;
 #[cfg(feature = "serve")]
 mod index;
-mod prompts;
 mod sections;
 mod verdict;
 

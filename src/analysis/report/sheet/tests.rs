@@ -119,7 +119,6 @@ fn figures_have_minus_signs_and_names_have_hyphens() {
 
 #[test]
 fn a_comment_has_one_line() {
-    let mut text = String::new();
-    comment(&mut text, "a\nb\r\u{2028}c^^Md");
+    let text = comment("a\nb\r\u{2028}c^^Md");
     assert_eq!(text, "% a b\\r\\u{2028}c  Md\n");
 }
