@@ -32,7 +32,6 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
-/// The single combinations behind a comparison of the values of one setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Within {
     pub setting: String,

@@ -1,5 +1,6 @@
 //! Variants of many runs as a list: what each was, what it scored, and which of them are tied.
 
+use super::console::dash;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::analysis::compare::verdict::value;
 use crate::analysis::compare::{Unit, VariantMean};
@@ -212,8 +213,8 @@ fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
             Cell::text(em(entry)),
             entry.rank.map_or_else(Cell::nothing, |rank| Cell::count("rank", rank)),
         ];
-        cells
-            .extend(priced.then(|| Cell::text(entry.cost_usd.map_or_else(|| "–".into(), |cost| format!("{cost:.4}")))));
+        let cost = entry.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"));
+        cells.extend(priced.then(|| Cell::text(cost)));
         let time = entry.started_at.get(11..16).unwrap_or("–");
         let begun = day(entry).filter(|_| common.day.is_none()).map(|day| format!("{day} {time}"));
         cells.push(Cell::text(begun.unwrap_or_else(|| time.to_owned())));
@@ -232,5 +233,5 @@ fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
 fn em(entry: &Entry) -> String {
     let shown = |share: f64| value(Unit::Share, share);
     let ends = entry.em_interval.map(|[low, high]| format!(" [{}, {}]", shown(low), shown(high)));
-    entry.em.map_or_else(|| "–".to_owned(), |em| shown(em) + &ends.unwrap_or_default())
+    entry.em.map_or_else(dash, |em| shown(em) + &ends.unwrap_or_default())
 }

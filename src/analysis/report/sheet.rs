@@ -21,7 +21,6 @@ pub(crate) struct Sheet {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
     Table(Grid),
-    /// Sentences, one per line.
     Lines {
         /// Their title; may be empty.
         title: String,

@@ -68,7 +68,6 @@ fn gold(page: &mut Page, trajectory: &Trajectory) {
     }
 }
 
-/// `is_written` says whether an edit wrote the copied replies.
 fn show_step(page: &mut Page, step: &Step, origin: Option<&str>, is_written: bool) {
     let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
     let origin = origin.map(|origin| format!(", {origin}")).unwrap_or_default();

@@ -71,12 +71,10 @@ impl<'a> Part<'a> {
         order
     }
 
-    /// The name of a variant in its run, where it is called by a shorter one.
     pub(super) fn whole(&self, at: usize) -> Option<&'a str> {
         whole_name(&self.group.sources[at], &self.group.names[at])
     }
 
-    /// Whether any episode was measured.
     pub(super) fn is_measured(&self) -> bool {
         self.group.sources.iter().any(|source| source.episodes.iter().any(|episode| episode.item.measured))
     }
@@ -379,7 +377,6 @@ fn amount(value_: Option<f64>) -> String {
     })
 }
 
-/// What all its measured episodes cost.
 fn total_cost(source: &Source) -> String {
     let costs = source.values(&figure::COST_USD);
     source.mean(&figure::COST_USD).map_or_else(dash, |_| format!("{:.4}", costs.sum::<f64>()))
