@@ -319,8 +319,8 @@ impl ComparedRuns {
             ("flips", self.flips.as_ref().map(|flips| json!(flips))),
             ("conditions", (!self.judged.is_empty()).then(|| self.judged.iter().map(condition).collect())),
         ];
-        for (name, found) in further {
-            found.into_iter().for_each(|found| value[name] = found);
+        for (name, found) in further.into_iter().filter_map(|(name, found)| Some((name, found?))) {
+            value[name] = found;
         }
         value
     }
