@@ -7,7 +7,7 @@ use crate::net::Answer;
 use crate::prompting::protocol::{Options, find};
 use crate::prompting::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
 use crate::runner::experiment::Overrides;
-use crate::runner::import::{notebook, notebook_output};
+use crate::runner::import::notebook;
 use crate::runner::load_experiment;
 use crate::tests::repository;
 use crate::tests::rubble::Rubble;
@@ -276,6 +276,6 @@ fn any_recorded_episode_is_read_or_refused() {
     let traces =
         "1 Claim: c\nThought 1: t\nAction 1: Finish[x]\nObservation 1: o\n{'answer': 'x'}\nohh... 1".to_owned();
     each("printed traces", &[traces], 20 * TEXTS, |_, text| {
-        let _ = notebook_output::printed(&String::from_utf8_lossy(&text));
+        let _ = notebook::printed(&String::from_utf8_lossy(&text));
     });
 }

@@ -5,15 +5,13 @@
 //! | `answers` | a folder of the answers in a table or JSON Lines |
 //! | `inspect` | a folder of the answers in logs of Inspect; the transcript of a sample as steps, its scores as metrics |
 //! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
-//! | `notebook` | a folder of episodes that the paper's notebooks recorded; episodes with the digests of their prompts |
-//! | `notebook_output` | what the notebooks themselves write and print, as trajectories |
+//! | `notebook` | a folder of episodes that the paper's notebooks recorded, or themselves wrote and printed |
 //! | `reference` | the run whose questions imported episodes answer |
 
 mod answers;
 mod inspect;
 mod inspect_file;
 pub(crate) mod notebook;
-pub(crate) mod notebook_output;
 mod reference;
 
 pub(crate) use answers::{AnswersImport, import_answers};
@@ -31,7 +29,6 @@ use std::path::{Path, PathBuf};
 
 const NEW_FOLDER: &str = "name a new folder with --out";
 
-/// The most files of one folder.
 const MAX_FILES: usize = 100_000;
 
 /// The files that paths name: those of a folder that have one of the endings, by name. The second list says which
