@@ -1,6 +1,7 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
 use super::error::RunError;
+pub(crate) use super::error::of_error as hint;
 use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
@@ -8,7 +9,7 @@ use super::pool::Pool;
 use super::variant::{BuiltVariant, build, unsent_notes};
 use super::wiki::WikiSettings;
 use crate::base::{Compat, Decoding, Question, Trajectory, Variant, Wording};
-use crate::models::{LearnedOptions, Model as _, ModelError, Remote, Unsupported};
+use crate::models::{LearnedOptions, Model as _, Remote, Unsupported};
 use crate::runner::agent::{Agent, Episode};
 use crate::runner::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
 use crate::wikipedia::Source;
@@ -93,10 +94,6 @@ pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunE
 /// Semantics of the tool, and the language of its messages where one is set.
 pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>) {
     (WikiSettings(settings).compat(), WikiSettings(settings).wording())
-}
-
-pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
-    super::error::of_error(error, settings)
 }
 
 /// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.

@@ -11,7 +11,7 @@ use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visibl
 use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording};
 use crate::dataset::sha256_of_file;
 use crate::models::scripted::Scripted;
-use crate::models::{Api, Budgeted, ModelError, Price};
+use crate::models::{Api, Budgeted, ModelError, Price, shown_urls};
 use crate::net::redact;
 use crate::prompting::protocol;
 use crate::runner::agent::program::{FindModel, Opened, Program, ProgramModel, Start};
@@ -210,17 +210,14 @@ struct NamedModel {
 /// The model that is set, whose key has to be there before anything starts.
 fn model(settings: &VariantSettings, pool: &mut Pool) -> Result<NamedModel, RunError> {
     let Some(name) = &settings.model else {
-        return Ok(NamedModel { label: ITS_OWN_MODELS.to_owned(), base_url: shown_addresses(settings) });
+        let base_url = settings.base_url.as_deref().map(shown_urls);
+        return Ok(NamedModel { label: ITS_OWN_MODELS.to_owned(), base_url });
     };
     let Some(built) = pool.server(settings)? else {
         let message = format!("--model {} cannot answer the program of --agent", printable(name, 80));
         return Err(RunError::usage(message, "name a model behind a server, such as --model openai:NAME"));
     };
     Ok(NamedModel { label: built.label, base_url: built.base_url })
-}
-
-fn shown_addresses(settings: &VariantSettings) -> Option<String> {
-    settings.base_url.as_ref().map(|urls| crate::models::shown_urls(urls))
 }
 
 /// The tools that the source of pages has, or those of `--tools`.
@@ -256,7 +253,6 @@ fn find_model(settings: VariantSettings, pool: Pool) -> FindModel {
     })
 }
 
-/// The name of the model that a call goes to.
 fn model_name(settings: &VariantSettings, api: Api, asked: &str) -> Result<String, ModelError> {
     let asked = printable(asked, 200);
     match named_model(settings) {

@@ -29,7 +29,7 @@ pub(crate) struct Watch {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     questions: Vec<Seen>,
     looked: usize,
@@ -67,14 +67,7 @@ impl Watch {
             let at = places.len();
             places.entry(id.to_owned()).or_insert(at);
         }
-        let state = State {
-            questions: vec![Seen::default(); places.len()],
-            looked: 0,
-            betting: Betting::default(),
-            sums: [0.0; 2],
-            left_out: 0,
-            decided: false,
-        };
+        let state = State { questions: vec![Seen::default(); places.len()], ..State::default() };
         Some(Self {
             rule,
             places,

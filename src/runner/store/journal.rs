@@ -337,7 +337,6 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace_with(path, |file| file.write_all(bytes))
 }
 
-/// The same with a function that writes the content.
 pub(super) fn replace_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

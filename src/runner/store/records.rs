@@ -18,7 +18,7 @@ use std::time::SystemTime;
 /// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file, so that neither scores
 /// nor exports depend on the order in which episodes ended. Memory grows by a few hundred bytes per episode, since
 /// trajectories stay on disk.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Records {
     pub(super) shards: Vec<Shard>,
     places: Vec<Place>,
@@ -64,9 +64,7 @@ impl Shard {
 impl Records {
     /// Finds the latest record of each episode; lists unreadable lines. With `id`, lines of others are not parsed.
     pub(super) fn index(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
-        let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
-        let (places, skipped, open) = (Vec::new(), Vec::new(), Mutex::default());
-        let mut records = Self { shards, places, skipped, superseded, paid, open };
+        let mut records = Self { paid: vec![BTreeMap::new(); shards.len()], shards, ..Self::default() };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
             records.index_shard(shard, id, &mut seen)?;

@@ -115,7 +115,6 @@ impl<'a> Union<'a> {
         self.entries.len()
     }
 
-    /// The keys of episodes, and whether they were measured.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, bool)> {
         let head = |(folder, place): &Entry| self.records[*folder].head(*place);
         self.entries.iter().map(head).map(|head| (head.key.as_str(), head.measured))
