@@ -166,7 +166,6 @@ impl<'a> Parent<'a> {
         Ok([control, self.fork(EDITED, 0, at, edit)?])
     }
 
-    /// The branches of placebos, which are numbered in their order.
     pub(crate) fn placebos(&self, at: usize, placebos: &[Edit]) -> Result<Vec<Fork>, RunError> {
         (0..).zip(placebos).map(|(number, edit)| self.fork(PLACEBO, number, at, edit)).collect()
     }

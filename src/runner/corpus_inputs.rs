@@ -5,7 +5,6 @@ use crate::runner::RunError;
 use crate::wikipedia::corpus::{BuildError, BuildSettings, Format, files};
 use std::path::{Path, PathBuf};
 
-/// The formats by name.
 pub(crate) fn format_names() -> String {
     let names: Vec<String> = Format::NAMED.iter().map(|format| format!("`{}`", format.name())).collect();
     names.join(", ")
@@ -82,7 +81,6 @@ fn check_is_built(format: Format) -> Result<Format, RunError> {
     ))
 }
 
-/// Why nothing was built, with what to do about it.
 pub(crate) fn explain_build(
     error: &BuildError,
     from: &[(Option<Format>, PathBuf)],

@@ -200,7 +200,6 @@ impl Waits {
     }
 }
 
-/// Tells what is new about options that servers do not take.
 fn show_unsent(job: &Job, shown: &mut BTreeSet<String>, listener: &mut impl Listener) {
     for note in job.unsent() {
         if shown.insert(note.clone()) {

@@ -355,7 +355,6 @@ struct Edited<'a> {
     prompt: &'a str,
     was: &'a str,
     now: &'a str,
-    /// Variants whose prompt it is.
     variants: Vec<&'a str>,
 }
 

@@ -341,7 +341,6 @@ impl<'a> ModelSettings<'a> {
         }
     }
 
-    /// The flag that names a key, if one does.
     fn key_flag(self) -> Option<&'static str> {
         let (env, file) = (self.0.key_env.as_ref(), self.0.key_file.as_ref());
         env.map(|_| "--key-env").or(file.map(|_| "--key-file"))

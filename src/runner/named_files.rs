@@ -95,7 +95,6 @@ pub(crate) struct Known {
     pub(crate) digests: Vec<String>,
 }
 
-/// Why a file that was not typed is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// In words, such as `outside of /projects/theirs`.

@@ -65,7 +65,6 @@ impl Pacer {
         &self.sites
     }
 
-    /// How many episodes are to be under way.
     pub(crate) fn room(&self) -> usize {
         self.room_of_servers().min(self.episode_limit.unwrap_or(usize::MAX))
     }

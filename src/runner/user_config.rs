@@ -39,7 +39,6 @@ fn personal(variable: &str, windows: &str, home: &str) -> Option<PathBuf> {
 }
 
 impl UserConfig {
-    /// Reads variables and settings files.
     pub(crate) fn read() -> Result<Self, RunError> {
         let mut person = Self::default();
         person.variables()?;

@@ -392,7 +392,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether the model must call a function in each reply.
     fn forces_calls(&self) -> bool {
         let forced = self.options.0.get("choice").is_some_and(|choice| choice == "required");
         forced && self.method.agent().is_some() && self.protocol.observation_role() == Role::Tool

@@ -318,7 +318,6 @@ impl Log {
     }
 }
 
-/// Keeps what takes place in episodes until they end.
 pub trait Journal: Send + Sync {
     /// What earlier starts kept of an episode's agent, or of one sample (from 0) of its vote, in order. Handed out once.
     fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event>;

@@ -421,7 +421,6 @@ impl Listed {
         }
     }
 
-    /// Refuses settings of our own agents where another program is the agent.
     fn check_program(&self) -> Result<(), RunError> {
         if self.base.iter().all(|assignment| assignment.setting.name != "agent") {
             return Ok(());

@@ -26,7 +26,6 @@ const MAX_LOG: u64 = 1 << 30;
 /// The largest sample, its messages and events included, and the largest head of a packed log, in bytes.
 pub(super) const MAX_SAMPLE: u64 = 64 << 20;
 
-/// The most samples of one log.
 pub(super) const MAX_SAMPLES: usize = 1_000_000;
 
 /// Bytes that are read to see what a file is.
@@ -395,7 +394,6 @@ impl Sample {
         metadata.chain(choices).filter(|(_, value)| value.to_string().len() <= MAX_META).collect()
     }
 
-    /// What took place, in order.
     pub(super) fn events(&self) -> &[Value] {
         self.events.as_deref().unwrap_or_default()
     }

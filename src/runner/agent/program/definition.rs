@@ -19,7 +19,6 @@ use tokio::sync::OnceCell;
 /// The clock of the episode ends a request that takes too long.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// Where the program is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     /// The words of a command, and the folder that the person typed it in.
@@ -28,12 +27,10 @@ pub enum Start {
     Server(String),
 }
 
-/// A model that a program asked for.
 pub struct ProgramModel {
     pub model: Arc<dyn Model>,
     /// The name that its server knows it by.
     pub name: String,
-    /// Fields that are added to each body.
     pub extra_body: Map<String, Value>,
     pub price: Option<Price>,
 }
@@ -51,7 +48,6 @@ pub struct Program {
     pub find_model: FindModel,
     /// The name of the model that all calls go to, whatever the program names.
     pub model: Option<String>,
-    /// The tools that its source of pages has.
     pub tools: Arc<[Tool]>,
     /// Passages that a call shows unless it says how many.
     pub passages: usize,
@@ -111,7 +107,6 @@ fn client() -> Result<Client, NetError> {
     })
 }
 
-/// Where a program finds its models and tools, with a key for one episode.
 pub(super) struct Addresses {
     /// Such as `http://127.0.0.1:40123`.
     pub(super) server: String,
@@ -138,7 +133,6 @@ impl Addresses {
         addresses
     }
 
-    /// The variables of the program's environment.
     pub(super) fn variables(&self) -> Vec<(String, String)> {
         let [openai, anthropic, gemini] = self.of_models().map(|(_, address)| address);
         let mut variables = vec![

@@ -73,7 +73,6 @@ struct CallEnded {
     model: Arc<ProgramModel>,
 }
 
-/// The use of a tool that has ended, with the session that it used.
 struct ToolEnded {
     session: Session,
     used: ToolUse,
@@ -105,7 +104,6 @@ struct Run<'a> {
     journal: Option<&'a dyn Journal>,
     observer: Option<&'a dyn EpisodeObserver>,
     log: &'a mut Log,
-    /// Calls that an earlier start has paid for.
     paid_for: HashMap<CallId, VecDeque<Call>>,
     /// The body before, of which the next one is recorded without what both have.
     body_before: Option<Map<String, Value>>,

@@ -89,7 +89,6 @@ impl Drop for Registration {
 }
 
 impl Host {
-    /// Listens at a free port of this machine.
     pub(super) async fn listen(model: Option<String>) -> io::Result<Self> {
         let registry = Arc::new(Registry { model, ..Registry::default() });
         let settings = Settings {
@@ -207,7 +206,6 @@ fn headers_of_body(headers: &HeaderMap) -> Vec<(String, String)> {
     of_body.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
 }
 
-/// A call of a model.
 async fn model(State(host): Shared, api: Api, headers: &HeaderMap, in_path: Option<InPath>, body: Body) -> Response {
     let key = key_of(headers, in_path.as_ref().and_then(|path| path.query.as_deref()));
     let Some(tools) = key.and_then(|key| host.of_key(&key)) else { return unknown_key(api) };
@@ -276,7 +274,6 @@ async fn mcp(
     Ok(crate::wikipedia::handlers::over_http(&tools).handle(request).await.map(Body::new))
 }
 
-/// The name of the tool that gives the answer.
 const SUBMIT: &str = "submit";
 
 /// One client's way to the tools of an episode.

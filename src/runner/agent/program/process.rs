@@ -53,7 +53,6 @@ const INHERITED: [&str; 24] = [
 ];
 const INHERITED_BEGINNINGS: [&str; 5] = ["LC_", "PYTHON", "CONDA_", "XDG_", "NODE_"];
 
-/// Whether a variable of the person's is passed on.
 fn is_inherited(name: &str, value: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let secret = ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CRED"].iter().any(|word| upper.contains(word));
@@ -220,7 +219,6 @@ fn hide_environment() {}
 static RESOURCES: Mutex<BTreeMap<String, Resources>> = Mutex::new(BTreeMap::new());
 
 struct Resources {
-    /// The process group of the program.
     group: Option<u32>,
     scratch: PathBuf,
 }
@@ -239,7 +237,6 @@ impl Cleanup {
         Ok(Self { key, scratch })
     }
 
-    /// Says which process group the program has.
     fn set_group(&self, group: Option<u32>) {
         if let Some(resources) = resources().get_mut(&self.key) {
             resources.group = group;
@@ -296,7 +293,6 @@ fn make_scratch(key: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Ends the processes of a group.
 #[cfg(unix)]
 fn kill_group(group: Option<u32>) {
     let group = group.and_then(|group| i32::try_from(group).ok()).and_then(rustix::process::Pid::from_raw);

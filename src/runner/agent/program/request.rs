@@ -7,7 +7,6 @@ use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-/// A request of a program.
 pub(super) enum AgentRequest {
     Model { asked: ModelRequest, reply: oneshot::Sender<ModelReply> },
     Tool { used: ToolUse, reply: ToolReply },
@@ -43,7 +42,6 @@ pub(super) const EPISODE_ENDED: &str = "the episode has ended";
 /// The longest answer, in bytes.
 pub(super) const MAX_ANSWER: usize = 64 << 10;
 
-/// An answer to the question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AgentAnswer {
     pub(super) answer: String,
@@ -77,7 +75,6 @@ impl AgentAnswer {
     }
 }
 
-/// Who waits for the use of a tool.
 pub(super) enum ToolReply {
     Tool(oneshot::Sender<Result<ToolAnswer, ToolError>>),
     Documents(oneshot::Sender<Result<Vec<Document>, ToolError>>),
