@@ -2,7 +2,7 @@
 //! shows of its steps, and what its scorers say of it.
 
 use super::inspect_file::{
-    AnswerFrom, Head, LogSettings, Sample, Take, instant, is_miscounted, milliseconds, read_log, tokens,
+    AnswerFrom, Head, LogSettings, Sample, instant, is_miscounted, milliseconds, read_log, tokens,
 };
 use super::reference::{Match, ReferenceQuestions};
 use super::{NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
@@ -85,7 +85,7 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
     found.write()
 }
 
-struct Found<'a> {
+pub(super) struct Found<'a> {
     wanted: &'a InspectImport<'a>,
     alone: bool,
     asked: Option<ReferenceQuestions>,
@@ -104,8 +104,28 @@ struct Found<'a> {
     done: InspectImported,
 }
 
-impl Take for Found<'_> {
-    fn head(&mut self, head: Head) -> Result<(), RunError> {
+impl<'a> Found<'a> {
+    fn new(wanted: &'a InspectImport<'a>, alone: bool, asked: Option<ReferenceQuestions>) -> Self {
+        Self {
+            wanted,
+            alone,
+            asked,
+            log: String::new(),
+            said: None,
+            variants: Vec::new(),
+            logs: Vec::new(),
+            heads: Vec::new(),
+            episodes: Vec::new(),
+            questions: HashMap::new(),
+            order: Vec::new(),
+            seen: HashSet::new(),
+            scorers: BTreeSet::new(),
+            by_id_alone: 0,
+            done: InspectImported::default(),
+        }
+    }
+
+    pub(super) fn head(&mut self, head: Head) -> Result<(), RunError> {
         let said = LogSettings::of(head);
         let name = match self.wanted.variant {
             Some(name) => printable(name, MAX_NAME),
@@ -130,31 +150,10 @@ impl Take for Found<'_> {
         Ok(())
     }
 
-    fn sample(&mut self, place: &str, text: Result<&str, String>) {
+    /// Takes a sample with its place in the log for a person, or why it cannot be read.
+    pub(super) fn sample(&mut self, place: &str, text: Result<&str, String>) {
         if let Err(why) = text.and_then(|text| self.add(text)) {
             self.done.skipped.push(format!("{}: {place}: {}", self.log, visible_line(&why, 300)));
-        }
-    }
-}
-
-impl<'a> Found<'a> {
-    fn new(wanted: &'a InspectImport<'a>, alone: bool, asked: Option<ReferenceQuestions>) -> Self {
-        Self {
-            wanted,
-            alone,
-            asked,
-            log: String::new(),
-            said: None,
-            variants: Vec::new(),
-            logs: Vec::new(),
-            heads: Vec::new(),
-            episodes: Vec::new(),
-            questions: HashMap::new(),
-            order: Vec::new(),
-            seen: HashSet::new(),
-            scorers: BTreeSet::new(),
-            by_id_alone: 0,
-            done: InspectImported::default(),
         }
     }
 

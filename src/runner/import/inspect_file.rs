@@ -1,5 +1,6 @@
 //! The file of an Inspect log, as JSON or packed: its run, its samples as trajectories, its settings as a variant.
 
+use super::inspect::Found;
 use super::{displayed, imported_variant, unreadable};
 use crate::base::bounded::{fill_at_most, read_at_most};
 use crate::base::manifest::UNKNOWN;
@@ -58,12 +59,6 @@ impl Head {
     }
 }
 
-pub(super) trait Take {
-    fn head(&mut self, head: Head) -> Result<(), RunError>;
-    /// A sample with its place in the log for a person, or why it cannot be read.
-    fn sample(&mut self, place: &str, text: Result<&str, String>);
-}
-
 #[derive(Deserialize)]
 struct Log<'a> {
     #[serde(borrow, default)]
@@ -107,7 +102,7 @@ pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
     )
 }
 
-pub(super) fn read_log(path: &Path, take: &mut impl Take) -> Result<(), RunError> {
+pub(super) fn read_log(path: &Path, take: &mut Found<'_>) -> Result<(), RunError> {
     let cannot = |error: io::Error| unreadable(path, &error);
     let mut file = File::open(path).map_err(cannot)?;
     let mut bytes = read_at_most(file.by_ref().take(BEGINNING), BEGINNING).map_err(cannot)?;
@@ -196,7 +191,7 @@ impl Seek for Limited<'_> {
 
 type Archive<'a> = ZipArchive<Limited<'a>>;
 
-pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut impl Take) -> Result<(), RunError> {
+pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut Found<'_>) -> Result<(), RunError> {
     let broken = |error: ZipError| not_a_log(path, &zip_reason(&error));
     let left = Cell::new(MAX_LIST);
     let mut archive = ZipArchive::new(Limited { bytes: Cursor::new(bytes), left: &left }).map_err(broken)?;
