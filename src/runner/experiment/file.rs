@@ -1,11 +1,10 @@
 //! An experiment file, from its text to an [`Experiment`].
 
-use super::expand::{DatasetDraft, Draft, dataset_name};
 use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
 use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
-use super::variants::{self, Find, settings};
+use super::variants::{self, DatasetDraft, Draft, Find, dataset_name, settings};
 use crate::base::{Pairs, StopRule, named};
 use crate::prompting::{Fault, Problems, file_of};
 use crate::runner::RunError;

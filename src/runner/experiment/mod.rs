@@ -4,16 +4,14 @@
 //! |---|---|
 //! | `settings` | every setting, declared once; how a declaration reads, and by which settings variants differ |
 //! | `model` | the experiment as plain data |
-//! | `expand` | from flags or dimensions to named variants |
 //! | `file` | an experiment file, from its text to the model: datasets, comparisons, published figures |
-//! | `variants` | dimensions, inclusions and exclusions of a file |
+//! | `variants` | from flags, or dimensions, inclusions and exclusions of a file, to named variants |
 //! | `reader` | the TOML tree with its lines, and what can be wrong with it |
 //! | `defaults` | settings files and environment variables: what holds where no flag says it |
 //! | `extra` | what may be added to the bodies and headers of requests |
 //! | `shipped` | files that are part of the program |
 
 pub mod defaults;
-mod expand;
 pub mod extra;
 mod file;
 mod model;
@@ -22,9 +20,6 @@ mod settings;
 pub mod shipped;
 mod variants;
 
-#[cfg(feature = "serve")]
-pub(super) use expand::refused_for_programs;
-pub use expand::{DatasetDraft, Draft, Listed};
 pub use file::{ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
 pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
 #[cfg(feature = "serve")]
@@ -33,6 +28,9 @@ pub use settings::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Differing, Effect, FACTS, Kind, OfVariant, Setting,
     VARIANT_SETTINGS, VariantSettings, price, value_text, variant_setting,
 };
+#[cfg(feature = "serve")]
+pub(super) use variants::refused_for_programs;
+pub use variants::{DatasetDraft, Draft, Listed};
 
 /// Maximum number of variants of an experiment.
 pub const MAX_VARIANTS: usize = 1000;
