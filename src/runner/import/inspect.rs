@@ -60,7 +60,8 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
         ));
     }
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
-    let mut found = Found::new(wanted, logs.len() == 1, asked);
+    let (answer, variant, alone) = (wanted.answer, wanted.variant, logs.len() == 1);
+    let mut found = Found { answer, variant, alone, asked, ..Found::default() };
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
         found.log = displayed(log);
@@ -82,11 +83,13 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
             "name logs that Inspect wrote, with their samples",
         ));
     }
-    found.write()
+    found.write(wanted)
 }
 
+#[derive(Default)]
 pub(super) struct Found<'a> {
-    wanted: &'a InspectImport<'a>,
+    answer: AnswerFrom<'a>,
+    variant: Option<&'a str>,
     alone: bool,
     asked: Option<ReferenceQuestions>,
     /// The log that is being read: its path for a person, and what it says.
@@ -104,30 +107,10 @@ pub(super) struct Found<'a> {
     done: InspectImported,
 }
 
-impl<'a> Found<'a> {
-    fn new(wanted: &'a InspectImport<'a>, alone: bool, asked: Option<ReferenceQuestions>) -> Self {
-        Self {
-            wanted,
-            alone,
-            asked,
-            log: String::new(),
-            said: None,
-            variants: Vec::new(),
-            logs: Vec::new(),
-            heads: Vec::new(),
-            episodes: Vec::new(),
-            questions: HashMap::new(),
-            order: Vec::new(),
-            seen: HashSet::new(),
-            scorers: BTreeSet::new(),
-            by_id_alone: 0,
-            done: InspectImported::default(),
-        }
-    }
-
+impl Found<'_> {
     pub(super) fn head(&mut self, head: Head) -> Result<(), RunError> {
         let said = LogSettings::of(head);
-        let name = match self.wanted.variant {
+        let name = match self.variant {
             Some(name) => printable(name, MAX_NAME),
             None if self.alone => INSPECT.to_owned(),
             None => self.free_name(said.task.as_deref().unwrap_or(INSPECT)),
@@ -174,7 +157,7 @@ impl<'a> Found<'a> {
         let (Some(said), Some(variant)) = (&self.said, self.variants.last()) else { return Ok(()) };
         let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
         self.scorers.extend(sample.scorers().cloned());
-        let mut episode = sample.episode(&variant.name, self.wanted.answer, &said.submit)?;
+        let mut episode = sample.episode(&variant.name, self.answer, &said.submit)?;
         episode.steps = steps(&sample, &said.submit, &episode);
         episode.steps_recorded = !episode.steps.is_empty();
         episode.scores = metrics(sample.scores());
@@ -226,7 +209,7 @@ impl<'a> Found<'a> {
             return Err(self.no_answer());
         }
         let samples = of_log.len();
-        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+        if let AnswerFrom::Scorer(scorer) = self.answer
             && !self.scorers.contains(scorer)
         {
             return Err(self.no_scorer(scorer));
@@ -253,7 +236,7 @@ impl<'a> Found<'a> {
     }
 
     fn no_answer(&self) -> RunError {
-        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+        if let AnswerFrom::Scorer(scorer) = self.answer
             && !self.scorers.is_empty()
             && !self.scorers.contains(scorer)
         {
@@ -282,22 +265,22 @@ impl<'a> Found<'a> {
         RunError::input(format!("`{}` has no scorer `{}`", self.log, visible_line(scorer, 80)), hint)
     }
 
-    fn write(mut self) -> Result<InspectImported, RunError> {
+    fn write(mut self, wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
         if self.by_id_alone > 0 {
             let count = thousands(self.by_id_alone as u64);
             self.done.notes.push(format!("note: {count} samples were matched by their id alone: their text has another question than the run of --like"));
         }
-        let manifest = self.manifest();
+        let manifest = self.manifest(wanted.command_line.clone());
         let name = &manifest.dataset.name;
         let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
         questions.sort_by_key(|question| question.index);
         let questions =
             questions.into_iter().map(|question| Question { dataset: name.clone(), ..stored_question(question) });
-        write_run(self.wanted.out, &manifest, questions, self.episodes.iter())?;
+        write_run(wanted.out, &manifest, questions, self.episodes.iter())?;
         Ok(self.done)
     }
 
-    fn manifest(&mut self) -> Manifest {
+    fn manifest(&self, command_line: Vec<String>) -> Manifest {
         let count = self.order.len();
         let first = self.heads.first();
         let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
@@ -328,7 +311,7 @@ impl<'a> Found<'a> {
                 .collect::<Option<Vec<_>>>()
                 .and_then(|all| all.into_iter().max()),
             logs: self.logs.clone(),
-            ..new_manifest(self.variants.clone(), dataset, repeats, self.wanted.command_line.clone())
+            ..new_manifest(self.variants.clone(), dataset, repeats, command_line)
         }
     }
 }
