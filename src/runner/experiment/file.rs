@@ -4,7 +4,7 @@ use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
 use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
-use super::variants::{self, DatasetDraft, Draft, Find, dataset_name, settings};
+use super::variants::{self, DatasetDraft, Draft, Find, dataset_name, settings, uses};
 use crate::base::{Pairs, StopRule, named};
 use crate::prompting::{Fault, Problems, file_of};
 use crate::runner::RunError;
@@ -159,10 +159,7 @@ impl ExperimentFile {
     /// Refuses a value that was given for all variants and that none of them uses.
     pub fn check_used(&self, overrides: &Overrides) -> Result<(), RunError> {
         let drafts: Vec<Draft> = self.variants.iter().map(|draft| overridden(draft.clone(), overrides)).collect();
-        let is_used = |assignment: &&Assignment| {
-            drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))
-        };
-        match overrides.settings.iter().find(|assignment| !is_used(assignment)) {
+        match overrides.settings.iter().find(|assignment| !uses(&drafts, assignment.setting)) {
             None => Ok(()),
             Some(assignment) => Err(RunError::usage(
                 format!("no variant uses {}", assignment.setting.flag()),

@@ -635,6 +635,11 @@ pub struct Listed {
     pub methods: Vec<Value>,
 }
 
+/// Whether one of the variants sets it.
+pub(super) fn uses(drafts: &[Draft], setting: &Setting) -> bool {
+    drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(setting))
+}
+
 fn listed_twice(name: &str) -> RunError {
     RunError::usage(
         format!("variant `{name}` is listed twice"),
@@ -767,10 +772,7 @@ impl Listed {
             matches!(setting.applies, Vote | Majority | Direct | Server | Passages | Program)
                 || setting.kind == Kind::Url
         };
-        let is_used = |assignment: &&Assignment| {
-            drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))
-        };
-        match self.base.iter().filter(matters).find(|assignment| !is_used(assignment)) {
+        match self.base.iter().filter(matters).find(|assignment| !uses(drafts, assignment.setting)) {
             None => Ok(()),
             Some(Assignment { setting, .. }) => {
                 Err(RunError::usage(format!("no variant uses {}", setting.flag()), unused_hint(setting)))
