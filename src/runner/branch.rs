@@ -71,8 +71,8 @@ impl Edit {
             // The last one, as it is read back from the last line.
             ("formatting", self.spacing.map(Spacing::name)),
         ];
-        let parts: Vec<(&str, String)> = parts.into_iter().filter_map(|(part, text)| Some((part, text?))).collect();
-        let (names, texts): (Vec<&str>, Vec<String>) = parts.into_iter().unzip();
+        let given = parts.into_iter().filter_map(|(part, text)| Some((part, text?)));
+        let (names, texts): (Vec<&str>, Vec<String>) = given.unzip();
         BranchEdit::new(&names.join("+"), texts.join("\n"))
     }
 }

@@ -303,22 +303,13 @@ impl<T: ?Sized, E: RequestFailure> Watched<T, E> {
     }
 }
 
-impl Watched<dyn Model, ModelError> {
-    fn answer<'a>(
-        &'a self,
-        request: BoxFuture<'a, Result<Completion, ModelError>>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.ask(request, ModelError::Other).boxed()
-    }
-}
-
 impl Model for Watched<dyn Model, ModelError> {
     fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
         self.inner.unsupported(decoding, forced)
     }
 
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(self.inner.complete(request))
+        self.ask(self.inner.complete(request), ModelError::Other).boxed()
     }
 
     fn stream<'a>(
@@ -326,7 +317,7 @@ impl Model for Watched<dyn Model, ModelError> {
         request: &'a Request,
         on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(self.inner.stream(request, on_event))
+        self.ask(self.inner.stream(request, on_event), ModelError::Other).boxed()
     }
 }
 

@@ -108,10 +108,6 @@ impl Refusal {
         Self { reason: reason.into(), is_final: false }
     }
 
-    fn last(reason: &str) -> Self {
-        Self { reason: reason.to_owned(), is_final: true }
-    }
-
     /// The same, with the file to which a link leads.
     fn of(self, path: &Path, real: &Path) -> Self {
         if !path.is_symlink() {
@@ -147,14 +143,16 @@ impl Namer {
     pub(crate) fn refuses(&self, file: &NamedFile, known: &Known) -> Option<Refusal> {
         match file.path.metadata() {
             Ok(found) if found.is_file() || found.is_dir() => {}
-            Ok(_) => return Some(Refusal::last("not a regular file")),
+            Ok(_) => return Some(Refusal { is_final: true, ..Refusal::new("not a regular file") }),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return None;
             }
             Err(error) => return Some(Refusal::new(error.to_string())),
         }
         // What is open without a name, such as a deleted file behind `/dev/stdin`, is nowhere.
-        let Ok(real) = file.path.canonicalize() else { return Some(Refusal::last("not a file in a folder")) };
+        let Ok(real) = file.path.canonicalize() else {
+            return Some(Refusal { is_final: true, ..Refusal::new("not a file in a folder") });
+        };
         let refusal = self.outside(&real, known)?;
         (!is_shipped(file) && !is_known(file, &real, known)).then(|| refusal.of(&file.path, &real))
     }

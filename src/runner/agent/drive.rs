@@ -330,8 +330,7 @@ pub trait Journal: Send + Sync {
 /// The journal of one dialogue: that of an agent, or of one sample of a vote.
 pub(super) struct DialogueJournal<'a> {
     journal: &'a dyn Journal,
-    key: &'a str,
-    variant: &'a str,
+    episode: &'a Episode,
     sample: Option<u32>,
     /// What was kept and has not been used yet.
     kept: VecDeque<Event>,
@@ -341,8 +340,7 @@ pub(super) struct DialogueJournal<'a> {
 
 impl<'a> DialogueJournal<'a> {
     pub(super) fn new(journal: &'a dyn Journal, episode: &'a Episode, sample: Option<u32>) -> Self {
-        let (key, variant) = (episode.key.as_str(), episode.variant.name.as_str());
-        Self { journal, key, variant, sample, kept: journal.take(key, sample), unseen: Vec::new() }
+        Self { journal, episode, sample, kept: journal.take(&episode.key, sample), unseen: Vec::new() }
     }
 
     /// The kept answer to a request, if the next thing that was kept is this request's.
@@ -384,7 +382,8 @@ impl<'a> DialogueJournal<'a> {
     }
 
     pub(super) async fn keep(&self, event: Event) {
-        self.journal.keep(self.key, self.variant, self.sample, event).await;
+        let Episode { key, variant, .. } = self.episode;
+        self.journal.keep(key, &variant.name, self.sample, event).await;
     }
 }
 
