@@ -1,5 +1,4 @@
-//! The run's folder: which one, what of it is kept, and what it holds at the end; what a run that is resumed with other settings is
-//! told.
+//! The run's folder: which one, what of it is kept, and what it holds at the end; what a run with other settings is told.
 
 use super::costs::{Estimate, price_origin};
 use super::error::RunError;

@@ -89,8 +89,8 @@ impl ExperimentFile {
         Self::read(path, text, None, names)
     }
 
-    /// Variants are called by their prompts' own names, whose files are opened where `prompt` finds them, or by the names of these
-    /// files; by `recorded` where these are as many.
+    /// Variants are called by their prompts' own names, whose files are opened where `prompt` finds them, or by the files'
+    /// names; by `recorded` where these are as many.
     fn read(path: &str, text: &str, prompt: Find<'_>, recorded: &[&str]) -> Result<Self, Problems> {
         let (mut notes, tree) = Notes::parse(path, text, HELP)?;
         let root = Notes::root(tree.get_ref());

@@ -1,4 +1,4 @@
-//! The variants of an experiment: those of a file, by its matrix, inclusions and exclusions, and those of lists that were typed; every
+//! The variants of an experiment, of a file by its matrix, inclusions and exclusions, or of lists that were typed: every
 //! combination with the settings that it uses and a name.
 
 use super::MAX_VARIANTS;

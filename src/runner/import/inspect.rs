@@ -1,5 +1,5 @@
-//! A run folder of the answers in logs of Inspect (`inspect_ai`): their samples as episodes, with what the transcript of a sample
-//! shows of its steps, and what its scorers say of it.
+//! A run folder of the answers in logs of Inspect (`inspect_ai`): samples as episodes, with the steps that their transcripts
+//! show, and what their scorers say.
 
 use super::inspect_file::{
     AnswerFrom, Head, LogSettings, Sample, instant, is_miscounted, milliseconds, read_log, tokens,

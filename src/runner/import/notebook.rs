@@ -1,5 +1,5 @@
-//! Episodes that the paper's notebooks recorded: their lines, the lists of their `LoggingWrapper`, dumps of their `infos` and the
-//! traces on their screen as trajectories, and a run folder of them.
+//! Episodes that the paper's notebooks recorded: their lines, the lists of their `LoggingWrapper`, dumps of their `infos` and
+//! the traces on their screen as trajectories, and a run folder of them.
 
 use super::reference::ReferenceQuestions;
 use super::{NEW_FOLDER, displayed, files_of, imported_dataset, imported_variant, write_run};

@@ -1,5 +1,4 @@
-//! What is known of a program before an episode, what it is told where it finds its models and tools, and how one that is a server
-//! is asked.
+//! What is known of a program before an episode, where it finds its models and tools, and how one that is a server is asked.
 
 use super::host::Host;
 use super::request::MAX_ANSWER;

@@ -1,5 +1,4 @@
-//! The process of one episode: its start, its environment and its output; its end with all its children, and the removal of its
-//! scratch folder.
+//! The process of one episode: its start, its environment, its output, its end, and the removal of its scratch folder.
 
 use super::definition::Addresses;
 use super::request::MAX_ANSWER;
