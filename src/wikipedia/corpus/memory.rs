@@ -46,7 +46,9 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Names, TextIndex, Vec<Ar
         numbers[at as usize] = number;
     }
     let numbered = |mut names: ByName| {
-        names.values_mut().for_each(|at| *at = numbers[*at as usize]);
+        for at in names.values_mut() {
+            *at = numbers[*at as usize];
+        }
         names
     };
     let names = Names::in_memory([titles, redirects, folded].map(numbered))?;

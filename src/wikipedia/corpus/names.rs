@@ -76,8 +76,7 @@ impl Names {
 
     /// The article whose name is `name` but for case, accents and punctuation.
     pub(super) fn named_like(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        let found = self.fold.keys(name).map(|key| self.keys.get(&key));
-        found.filter_map(Result::transpose).next().transpose()
+        self.fold.keys(name).find_map(|key| self.keys.get(&key).transpose()).transpose()
     }
 
     pub(super) fn title(&self, number: u32) -> Result<String, CorpusError> {
@@ -96,6 +95,7 @@ impl Names {
     }
 
     /// Up to `most` articles whose titles are not before `title`, in the order of the titles.
+    #[cfg(feature = "serve")]
     pub(super) fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         let numbers = self.titles.guarded(|map| {
             let mut titles = map.range().ge(title).into_stream();

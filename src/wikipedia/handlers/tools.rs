@@ -73,6 +73,15 @@ pub(crate) enum SessionArgument {
     None,
 }
 
+impl SessionArgument {
+    fn described(self) -> &'static str {
+        match self {
+            Self::Kept => "the `session` of an earlier result; the last one unless given",
+            _ => "the `session` of the last result",
+        }
+    }
+}
+
 /// `POST /tool/NAME`: the tool's answer, or the words for the agent as `error`.
 pub(crate) async fn posted(service: &impl Tools, name: &str, body: &[u8]) -> Answer {
     let input = match serde_json::from_slice::<Map<String, Value>>(body) {
@@ -340,10 +349,7 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
 pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = text(match of_session {
-        SessionArgument::Kept => "the `session` of an earlier result; the last one unless given",
-        _ => "the `session` of the last result",
-    });
+    let session = text(of_session.described());
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
@@ -352,7 +358,6 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Open the Wikipedia page that a query names and get its first sentences; without such a page, similar titles.",
             json!({ "query": text("the title of a page, or words"), "session": session }),
             &["query"][..],
-            (&["title", "url", "session", "revid"][..], "session"),
         ),
         (
             "lookup",
@@ -360,7 +365,6 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
             json!({ "keyword": text("letters to look for, in any case"), "session": session }),
             if of_session == SessionArgument::Required { &["keyword", "session"] } else { &["keyword"] },
-            (&["title", "url", "session", "revid", "result", "of"], "session"),
         ),
         (
             "read",
@@ -371,7 +375,6 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
                 "to": number("the last one"),
             }),
             &["title"],
-            (&["title", "url", "session", "revid", "from", "to", "of"], "session"),
         ),
         (
             "similar",
@@ -379,7 +382,6 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "List the titles of pages that the words of a query fit best.",
             json!({ "query": text("words") }),
             &["query"],
-            (&["titles"], "titles"),
         ),
         (
             "passages",
@@ -387,7 +389,6 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the passages of Wikipedia that fit a query best, each with the title of its page and its id.",
             json!({ "query": text("a question, or words"), "k": k }),
             &["query"],
-            (&["passages"], "passages"),
         ),
         (
             "document",
@@ -395,18 +396,15 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the whole document that a passage is from.",
             json!({ "id": text("the id of a passage") }),
             &["id"],
-            (&["title", "url", "revid"], "title"),
         ),
     ];
-    tools.map(|(name, title, description, mut properties, required, (given, always))| {
-        let mut given = given.to_vec();
-        if of_session == SessionArgument::None {
-            given.retain(|field| *field != "session");
-            if let Some(properties) = properties.as_object_mut() {
-                properties.shift_remove("session");
-            }
+    tools.map(|(name, title, description, mut properties, required)| {
+        if of_session == SessionArgument::None
+            && let Some(properties) = properties.as_object_mut()
+        {
+            properties.shift_remove("session");
         }
-        let output = output(&given, always);
+        let output = output(name, of_session);
         ToolDescription { name, title, description, input: input(properties, required), output }
     })
 }
@@ -426,11 +424,20 @@ pub(crate) fn schema(properties: Value, required: &[&str]) -> Map<String, Value>
     schema
 }
 
-/// The schema of a result, which may have these fields besides the observation; the one that it `always` has is among them, if
-/// the tool has it at all.
-fn output(given: &[&str], always: &str) -> Map<String, Value> {
+/// The schema of a tool's result: the fields besides the observation, and the one of them that it always has.
+fn output(tool: &str, of_session: SessionArgument) -> Map<String, Value> {
+    let (fields, always): (&[&str], _) = match tool {
+        "lookup" => (&["title", "url", "session", "revid", "result", "of"], "session"),
+        "read" => (&["title", "url", "session", "revid", "from", "to", "of"], "session"),
+        "similar" => (&["titles"], "titles"),
+        "passages" => (&["passages"], "passages"),
+        "document" => (&["title", "url", "revid"], "title"),
+        _ => (&["title", "url", "session", "revid"], "session"),
+    };
+    let mut given = fields.to_vec();
+    given.retain(|field| of_session != SessionArgument::None || *field != "session");
     let mut properties = json!({ "observation": { "type": "string" } });
-    for field in given {
+    for field in &given {
         properties[*field] = match *field {
             "title" | "url" | "session" => json!({ "type": ["string", "null"] }),
             "titles" => json!({ "type": "array", "items": { "type": "string" } }),
@@ -446,7 +453,7 @@ fn output(given: &[&str], always: &str) -> Map<String, Value> {
         };
     }
     let required: Vec<&str> =
-        ["observation"].into_iter().chain(given.iter().copied().filter(|field| *field == always)).collect();
+        ["observation"].into_iter().chain(given.into_iter().filter(|field| *field == always)).collect();
     schema(properties, &required)
 }
 
