@@ -10,8 +10,7 @@ use crate::analysis::report::page::{Episodes, Limits, Listing, Live, Stopped, in
 use crate::analysis::report::progress::Bar;
 use crate::analysis::results::follow::{Follower, Progress, version};
 use crate::analysis::results::{Results, RunRef, Source, folder_name, runs};
-use crate::base::json_error;
-use crate::base::{Manifest, Trajectory, sha256_hex};
+use crate::base::{Manifest, json_error, sha256_hex};
 use crate::net::recording::{create_private_beside, read_own};
 use crate::net::server::reply::{self, body};
 use crate::net::server::{Hosts, LONGEST_ANSWER, Refusal, ServeError, Server, Settings};
@@ -315,15 +314,14 @@ impl Viewer {
         let at = records.keys().position(|(key, ..)| key == annotation.key);
         let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
         // The record identifies the episode; the request that carries a judgement does not.
-        let Trajectory { id, variant, repeat, steps, started_at, .. } =
-            records.trajectory(at).map_err(|error| failed(error.into()))?;
-        if annotation.step.is_some_and(|step| step as usize > steps.len()) {
-            return Err(bad(format!("the episode has {} steps", steps.len())));
+        let episode = records.trajectory(at).map_err(|error| failed(error.into()))?;
+        if annotation.step.is_some_and(|step| step as usize > episode.steps.len()) {
+            return Err(bad(format!("the episode has {} steps", episode.steps.len())));
         }
-        if annotation.started_at.as_ref().is_some_and(|judged| *judged != started_at) {
+        if annotation.started_at.as_ref().is_some_and(|judged| *judged != episode.started_at) {
             return Err(bad("the episode was run again since the page was read: load it again".to_owned()));
         }
-        let started_at = Some(started_at).filter(|at| !at.is_empty());
+        let Annotation { id, variant, repeat, started_at, .. } = Annotation::of(&episode);
         let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         annotations::append(&folder, &[annotation]).map_err(|error| failed(error.into()))

@@ -1,7 +1,7 @@
 //! A run's figures with what stands beside them: metrics of files, what people and judges said, notes and next commands.
 
 use crate::analysis::Tell;
-use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
+use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Disagreement, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{
     LEVEL, attempts_table, em_interval, f1_interval, given_attempted_interval, ratio_interval, shares_interval,
@@ -486,20 +486,13 @@ pub(crate) fn annotations(run: &Path, tell: Tell<'_>) -> Result<(Option<Annotati
     Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))
 }
 
-pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Judged {
-    let Trajectory { key, id, variant, repeat, .. } = &episode.trajectory;
-    Judged {
-        key: key.clone(),
-        id: id.clone(),
-        variant: variant.clone(),
-        repeat: *repeat,
-        class: episode.class(),
-        right: episode.is_right(),
-    }
+pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Annotation {
+    let class = episode.class().map(AnnotationClass::Failure);
+    Annotation { class, correct: episode.is_right(), ..Annotation::of(&episode.trajectory) }
 }
 
-pub(crate) fn judgements(annotations: &Annotations, judged: &[Judged], tell: Tell<'_>) -> Judgements {
-    let judgements = Judgements::of(annotations, judged, LEVEL);
+pub(crate) fn judgements(annotations: &Annotations, by_rules: &[Annotation], tell: Tell<'_>) -> Judgements {
+    let judgements = Judgements::of(annotations, by_rules, LEVEL);
     if let Some(first) = judgements.foreign.first() {
         let ids: Vec<String> =
             judgements.foreign.iter().take(MAX_LISTED).map(|foreign| visible_line(&foreign.id, 60)).collect();

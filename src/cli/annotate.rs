@@ -4,8 +4,8 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::{Lines, say};
 use crate::analysis::annotations::{
-    ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name,
-    import as read, key_line, parse_answer as parse,
+    Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name, import as read,
+    key_line, parse_answer as parse,
 };
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render, to_judge};
@@ -259,14 +259,9 @@ impl Session<'_> {
 
     /// Appends a judgement, and shows what the rules say.
     fn keep(&mut self, judgement: Judgement, graded: &ScoredEpisode) -> anyhow::Result<()> {
-        let Trajectory { key, id, variant, repeat, started_at, .. } = &graded.trajectory;
+        let key = &graded.trajectory.key;
         let Judgement { correct, class, step, note } = judgement;
         let annotation = Annotation {
-            v: ANNOTATION_VERSION,
-            key: key.clone(),
-            id: id.clone(),
-            variant: variant.clone(),
-            repeat: *repeat,
             by: self.by.to_owned(),
             at: now(),
             correct,
@@ -274,8 +269,7 @@ impl Session<'_> {
             step,
             note,
             blind: !self.seen.contains(key),
-            page_sha256: None,
-            started_at: Some(started_at.clone()).filter(|at| !at.is_empty()),
+            ..Annotation::of(&graded.trajectory)
         };
         if let Some(why) = annotation.fault() {
             say(format_args!("error: {why}"));

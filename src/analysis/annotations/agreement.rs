@@ -2,20 +2,7 @@
 
 use super::{Annotation, AnnotationClass, Annotations, is_model};
 use crate::base::stats::Agreement;
-use crate::scoring::FailureClass;
 use std::collections::{BTreeMap, HashMap};
-
-/// What the rules and the metric say of an episode.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Judged {
-    pub key: String,
-    pub id: String,
-    pub variant: String,
-    pub repeat: u32,
-    pub class: Option<FailureClass>,
-    /// Whether the answer is right; absent where that is not known.
-    pub right: Option<bool>,
-}
 
 #[derive(Debug)]
 pub(crate) struct Judgements {
@@ -63,34 +50,39 @@ pub(crate) struct Disagreement {
     pub second: &'static str,
 }
 
-type Pair<'a> = (&'a Judged, &'static str, &'static str);
-
 impl Judgements {
-    /// Compares the latest judgements with what the program says of these episodes.
-    pub(crate) fn of(annotations: &Annotations, episodes: &[Judged], level: f64) -> Self {
-        let episodes: HashMap<&str, &Judged> = episodes.iter().map(|episode| (episode.key.as_str(), episode)).collect();
+    /// Compares the latest judgements with those of the rules, one of each episode.
+    pub(crate) fn of(annotations: &Annotations, by_rules: &[Annotation], level: f64) -> Self {
+        let by_rules: HashMap<&str, &Annotation> = by_rules.iter().map(|rules| (rules.key.as_str(), rules)).collect();
         let mut foreign = Vec::new();
-        let mut people: BTreeMap<&str, Vec<(&Judged, &Annotation)>> = BTreeMap::new();
+        let mut people: BTreeMap<&str, Vec<(&Annotation, &Annotation)>> = BTreeMap::new();
         for annotation in annotations.latest() {
-            match episodes.get(annotation.key.as_str()) {
-                Some(episode) => people.entry(&annotation.by).or_default().push((episode, annotation)),
+            match by_rules.get(annotation.key.as_str()) {
+                Some(rules) => people.entry(&annotation.by).or_default().push((rules, annotation)),
                 None => foreign.push(annotation.clone()),
             }
         }
         for judged in people.values_mut() {
-            judged.sort_by_key(|(episode, _)| (&episode.variant, episode.repeat, &episode.id));
+            judged.sort_by_key(|(rules, _)| (&rules.variant, rules.repeat, &rules.id));
         }
         let names: Vec<&str> = people.keys().copied().collect();
         let pairs = names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| [*a, *b]));
-        Self {
-            pairs: pairs.map(|two| Two::of(two, &people, level)).collect(),
-            people: people.iter().map(|(by, judged)| Person::of(by, judged, level)).collect(),
-            foreign,
-        }
+        let pairs = pairs.map(|[a, b]| {
+            let second: HashMap<&str, &Annotation> =
+                people[b].iter().map(|(rules, said)| (rules.key.as_str(), *said)).collect();
+            let both = people[a].iter().filter_map(|(rules, said)| Some([*rules, *said, *second.get(&*rules.key)?]));
+            let [classes, correct] = Table::of_both(&both.collect::<Vec<_>>(), level);
+            Two { people: [a.to_owned(), b.to_owned()], classes, correct }
+        });
+        let person = |(by, judged): (&&str, &Vec<(&Annotation, &Annotation)>)| {
+            let said: Vec<_> = judged.iter().map(|(rules, said)| [*rules, *rules, *said]).collect();
+            let [classes, correct] = Table::of_both(&said, level);
+            let blind = judged.iter().filter(|(_, said)| said.blind).count();
+            Person { by: (*by).to_owned(), episodes: judged.len(), blind, classes, correct }
+        };
+        Self { pairs: pairs.collect(), people: people.iter().map(person).collect(), foreign }
     }
-}
 
-impl Judgements {
     /// How the classes of a model agree with those of each person who classified episodes that it read.
     pub(crate) fn of_model_and_people<'a>(&'a self, model: &'a str) -> impl Iterator<Item = (&'a str, &'a Agreement)> {
         self.pairs.iter().filter_map(move |two| {
@@ -109,41 +101,18 @@ impl Person {
     pub(crate) fn is_model(&self) -> bool {
         is_model(&self.by)
     }
-
-    fn of(by: &str, judged: &[(&Judged, &Annotation)], level: f64) -> Self {
-        let classes =
-            judged.iter().filter_map(|(episode, said)| Some((*episode, episode.class?.name(), said.class?.name())));
-        let correct =
-            judged.iter().filter_map(|(episode, said)| Some((*episode, word(episode.right?), word(said.correct?))));
-        Self {
-            by: by.to_owned(),
-            episodes: judged.len(),
-            blind: judged.iter().filter(|(_, said)| said.blind).count(),
-            classes: Table::of(&classes.collect::<Vec<_>>(), level),
-            correct: Table::of(&correct.collect::<Vec<_>>(), level),
-        }
-    }
-}
-
-impl Two {
-    fn of([a, b]: [&str; 2], people: &BTreeMap<&str, Vec<(&Judged, &Annotation)>>, level: f64) -> Self {
-        let second: HashMap<&str, &Annotation> =
-            people[b].iter().map(|(episode, said)| (episode.key.as_str(), *said)).collect();
-        let both = || {
-            people[a].iter().filter_map(|(episode, first)| Some((*episode, *first, *second.get(episode.key.as_str())?)))
-        };
-        let classes = both().filter_map(|(episode, a, b)| Some((episode, a.class?.name(), b.class?.name())));
-        let correct = both().filter_map(|(episode, a, b)| Some((episode, word(a.correct?), word(b.correct?))));
-        Self {
-            people: [a.to_owned(), b.to_owned()],
-            classes: Table::of(&classes.collect::<Vec<_>>(), level),
-            correct: Table::of(&correct.collect::<Vec<_>>(), level),
-        }
-    }
 }
 
 impl Table {
-    fn of(pairs: &[Pair<'_>], level: f64) -> Self {
+    /// Of classes, and of right or wrong, from an episode as the rules judge it and what two say of it.
+    fn of_both(said: &[[&Annotation; 3]], level: f64) -> [Self; 2] {
+        let word = |right: bool| if right { "right" } else { "wrong" };
+        let classes = said.iter().filter_map(|[of, a, b]| Some((*of, a.class?.name(), b.class?.name())));
+        let correct = said.iter().filter_map(|[of, a, b]| Some((*of, word(a.correct?), word(b.correct?))));
+        [Self::of(&classes.collect::<Vec<_>>(), level), Self::of(&correct.collect::<Vec<_>>(), level)]
+    }
+
+    fn of(pairs: &[(&Annotation, &'static str, &'static str)], level: f64) -> Self {
         let known = ["right", "wrong"].into_iter().chain(AnnotationClass::all().map(AnnotationClass::name));
         let used = |word: &&'static str| pairs.iter().any(|(_, a, b)| a == word || b == word);
         let words: Vec<&'static str> = known.filter(used).collect();
@@ -179,8 +148,4 @@ impl Clusters {
         let mut clusters = Self::default();
         ids.into_iter().map(|id| clusters.of(id)).collect()
     }
-}
-
-fn word(right: bool) -> &'static str {
-    if right { "right" } else { "wrong" }
 }

@@ -6,24 +6,17 @@ use crate::base::text::printable;
 use crate::runner::store::{Records, StoreError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+/// The episodes of a run by their keys, each as a judgement that says nothing.
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeIndex {
-    episodes: HashMap<String, Known>,
-    keys: HashMap<Name, String>,
+    episodes: HashMap<String, Annotation>,
+    /// By id, variant and repeat.
+    keys: HashMap<(String, String, u32), String>,
     variants: BTreeSet<String>,
     repeats: BTreeSet<u32>,
-}
-
-/// Id, variant and repeat.
-type Name = (String, String, u32);
-
-/// An episode of the run, and when it began, where the record says so.
-#[derive(Debug, Clone)]
-struct Known {
-    name: Name,
-    started_at: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -61,10 +54,10 @@ struct Row {
 
 /// A truth value as programs write them: `true`, `1`, `"yes"`.
 fn truth<'de, D: Deserializer<'de>>(value: D) -> Result<Option<bool>, D::Error> {
-    match serde_json::Value::deserialize(value)? {
-        serde_json::Value::Null => Ok(None),
-        serde_json::Value::Bool(truth) => Ok(Some(truth)),
-        serde_json::Value::String(word) => yes_or_no(&word).map(Some).map_err(D::Error::custom),
+    match Value::deserialize(value)? {
+        Value::Null => Ok(None),
+        Value::Bool(truth) => Ok(Some(truth)),
+        Value::String(word) => yes_or_no(&word).map(Some).map_err(D::Error::custom),
         other => yes_or_no(&other.to_string()).map(Some).map_err(D::Error::custom),
     }
 }
@@ -75,37 +68,33 @@ impl EpisodeIndex {
     pub(crate) fn of(records: &Records) -> Result<Self, StoreError> {
         let mut shelf = Self::default();
         for trajectory in records.iter() {
-            let trajectory = trajectory?;
-            let name = (trajectory.id, trajectory.variant, trajectory.repeat);
-            shelf.add(&trajectory.key, name, &trajectory.started_at);
+            shelf.add(Annotation::of(&trajectory?));
         }
         Ok(shelf)
     }
 
-    pub(super) fn add(&mut self, key: &str, name: Name, started_at: &str) {
-        self.variants.insert(name.1.clone());
-        self.repeats.insert(name.2);
-        self.keys.insert(name.clone(), key.to_owned());
-        let started_at = Some(started_at.to_owned()).filter(|at| !at.is_empty());
-        self.episodes.insert(key.to_owned(), Known { name, started_at });
+    pub(super) fn add(&mut self, episode: Annotation) {
+        let Annotation { key, id, variant, repeat, .. } = &episode;
+        self.variants.insert(variant.clone());
+        self.repeats.insert(*repeat);
+        self.keys.insert((id.clone(), variant.clone(), *repeat), key.clone());
+        self.episodes.insert(key.clone(), episode);
     }
 
     /// The episode of a row: by its key, else by id, variant and repeat, which may be left out where the run has only one.
-    fn find(&self, row: &Row) -> Result<(String, Known), String> {
+    fn find(&self, row: &Row) -> Result<&Annotation, String> {
         if let Some(key) = &row.key {
             let known = self.episodes.get(key).ok_or_else(|| {
                 let id = row.id.as_deref().map(|id| format!(" (question `{}`)", short(id))).unwrap_or_default();
                 format!("its episode{id} is not in this run: no key `{}`", short(key))
             })?;
-            refuse_other_run(row, known)?;
-            return Ok((key.clone(), known.clone()));
+            return refuse_other_run(row, known).map(|()| known);
         }
         let id = row.id.clone().ok_or("it has neither `key` nor `id`")?;
         let variant = only(row.variant.clone(), &self.variants, "variant")?;
         let repeat = only(row.repeat, &self.repeats, "repeat")?;
         let name = (id, variant, repeat);
-        let found = self.keys.get(&name).and_then(|key| self.episodes.get_key_value(key));
-        found.map(|(key, known)| (key.clone(), known.clone())).ok_or_else(|| {
+        self.keys.get(&name).and_then(|key| self.episodes.get(key)).ok_or_else(|| {
             let (id, variant) = (short(&name.0), short(&name.1));
             format!("this run has no episode of question `{id}`, variant `{variant}`, repeat {repeat}")
         })
@@ -113,7 +102,7 @@ impl EpisodeIndex {
 }
 
 /// A page over several runs with the same settings has episodes with the same key.
-fn refuse_other_run(row: &Row, known: &Known) -> Result<(), String> {
+fn refuse_other_run(row: &Row, known: &Annotation) -> Result<(), String> {
     match (row.started_at.as_deref().filter(|at| !at.is_empty()), &known.started_at) {
         (Some(judged), Some(own)) if judged != own => Err(format!(
             "it judges an episode of another run with the same settings, which began at {}; this run's began at {}",
@@ -164,15 +153,11 @@ pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: 
 }
 
 fn annotation(row: Row, shelf: &EpisodeIndex, by: Option<&str>, now: &str) -> Result<Annotation, String> {
-    let (key, Known { name: (id, variant, repeat), started_at }) = shelf.find(&row)?;
+    let episode = shelf.find(&row)?.clone();
     let by = row.by.filter(|by| !by.is_empty()).or_else(|| by.map(str::to_owned));
     let text = |text: Option<String>| text.filter(|text| !text.is_empty());
     let annotation = Annotation {
         v: row.v.unwrap_or(ANNOTATION_VERSION),
-        key,
-        id,
-        variant,
-        repeat,
         by: by.ok_or("it does not say who judged: add `by` to it, or --by to the command")?,
         at: text(row.at).unwrap_or_else(|| now.to_owned()),
         correct: row.correct,
@@ -181,7 +166,7 @@ fn annotation(row: Row, shelf: &EpisodeIndex, by: Option<&str>, now: &str) -> Re
         note: text(row.note),
         blind: row.blind.unwrap_or_default(),
         page_sha256: text(row.page_sha256),
-        started_at,
+        ..episode
     };
     // A record of ours may withdraw what was said before.
     if annotation.is_empty() && row.v.is_none() {
@@ -235,30 +220,19 @@ fn is_unclosed(text: &str, lines: usize) -> bool {
 }
 
 fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Row, String> {
-    let mut row = Row::default();
-    for (name, cell) in cells {
-        let text = || Some(cell.to_owned());
-        let of_column = |truth: Result<bool, String>| truth.map_err(|why| format!("`{name}`: {why}"));
-        let number =
-            || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", short(cell)));
-        match name.as_str() {
-            "key" => row.key = text(),
-            "id" => row.id = text(),
-            "variant" => row.variant = text(),
-            "repeat" => row.repeat = number()?,
-            "by" => row.by = text(),
-            "at" => row.at = text(),
-            "correct" => row.correct = Some(of_column(yes_or_no(cell))?),
-            "class" => row.class = Some(AnnotationClass::try_from(cell.to_owned())?),
-            "step" => row.step = number()?,
-            "note" => row.note = text(),
-            "blind" => row.blind = Some(of_column(yes_or_no(cell))?),
-            "page_sha256" => row.page_sha256 = text(),
-            "started_at" => row.started_at = text(),
-            _ => {}
-        }
+    let mut row = Map::new();
+    for (name, cell) in cells.filter(|(name, _)| COLUMNS.split(' ').any(|known| known == *name)) {
+        let value = match name.as_str() {
+            "repeat" | "step" => {
+                json!(cell.parse::<u32>().map_err(|_| format!("`{name}` is not a whole number: `{}`", short(cell)))?)
+            }
+            "correct" | "blind" => json!(yes_or_no(cell).map_err(|why| format!("`{name}`: {why}"))?),
+            "class" => json!(AnnotationClass::try_from(cell.to_owned())?),
+            _ => json!(cell),
+        };
+        row.insert(name.clone(), value);
     }
-    Ok(row)
+    serde_json::from_value(Value::Object(row)).map_err(|error| error.to_string())
 }
 
 fn yes_or_no(cell: &str) -> Result<bool, String> {

@@ -7,11 +7,11 @@
 mod agreement;
 mod import;
 
-pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
+pub(crate) use agreement::{Clusters, Disagreement, Judgements, Person, Table, Two};
 pub(crate) use import::{EpisodeIndex, Imported, import};
 
-use crate::base::json_error;
 use crate::base::text::{is_control, printable};
+use crate::base::{Trajectory, json_error};
 use crate::runner::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
@@ -127,6 +127,19 @@ pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
 }
 
 impl Annotation {
+    /// One of this episode that says nothing yet.
+    pub(crate) fn of(trajectory: &Trajectory) -> Self {
+        Self {
+            v: ANNOTATION_VERSION,
+            key: trajectory.key.clone(),
+            id: trajectory.id.clone(),
+            variant: trajectory.variant.clone(),
+            repeat: trajectory.repeat,
+            started_at: Some(trajectory.started_at.clone()).filter(|at| !at.is_empty()),
+            ..Self::default()
+        }
+    }
+
     /// What is wrong with it, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
         if self.v > ANNOTATION_VERSION {

@@ -1,6 +1,6 @@
 use super::import::EpisodeIndex;
 use super::{
-    Annotation, AnnotationClass, Annotations, Answer, Judged, Judgements, append, bad_name, carry, class_keys, import,
+    Annotation, AnnotationClass, Annotations, Answer, Judgements, append, bad_name, carry, class_keys, import,
     parse_answer,
 };
 use crate::runner::store::RunFolder;
@@ -38,7 +38,9 @@ fn folder() -> (tempfile::TempDir, RunFolder) {
 fn shelf() -> EpisodeIndex {
     let mut shelf = EpisodeIndex::default();
     for (key, id) in [("k1", "q1"), ("k2", "q2")] {
-        shelf.add(key, (id.to_owned(), "main".to_owned(), 0), "2026-01-01T00:00:00Z");
+        let (key, id, variant) = (key.to_owned(), id.to_owned(), "main".to_owned());
+        let started_at = Some("2026-01-01T00:00:00Z".to_owned());
+        shelf.add(Annotation { key, id, variant, started_at, ..Annotation::default() });
     }
     shelf
 }
@@ -225,13 +227,13 @@ fn people_are_compared_with_the_rules_and_with_each_other() {
         said("k9", "ben", "01", "search"),
     ];
     append(&folder, &lines).expect("appended");
-    let episode = |key: &str, class, right| Judged {
+    let episode = |key: &str, class: Option<FailureClass>, right| Annotation {
         key: key.to_owned(),
         id: format!("id-{key}"),
         variant: "main".to_owned(),
-        repeat: 0,
-        class,
-        right: Some(right),
+        class: class.map(AnnotationClass::Failure),
+        correct: Some(right),
+        ..Annotation::default()
     };
     let episodes = [
         episode("k1", Some(FailureClass::Search), false),
