@@ -1,8 +1,9 @@
 //! A dataset's counts, supporting facts, duplicates and leaked exemplars.
 
 use super::report::labelled;
+use super::results::Field;
+use crate::base::Question;
 use crate::base::text::{counted, thousands, visible_line};
-use crate::base::{AnswerKind, Question};
 use crate::dataset::{Dataset, Format, Problem};
 use crate::prompting::{self, PromptSource, QUESTION_LABELS};
 use crate::runner::RunError;
@@ -10,17 +11,16 @@ use crate::runner::experiment::shipped;
 use crate::scoring::overlap::overlap;
 use crate::scoring::{normalize, normalize_characters};
 use serde::{Serialize, Serializer};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 /// Groups and matches that are listed; the rest is counted.
 const MAX_LISTED: usize = 10;
-/// Where a question has no type or level.
-const NONE: &str = "(none)";
 
 /// The figures of a file; counts are of questions unless noted.
 #[derive(Debug, Serialize)]
-pub(crate) struct DatasetInfo<'q> {
+pub(crate) struct DatasetInfo {
     file: String,
     #[serde(serialize_with = "format_name")]
     format: Format,
@@ -30,9 +30,9 @@ pub(crate) struct DatasetInfo<'q> {
     skipped: usize,
     /// Of these, records with the id of an earlier one.
     repeated_ids: usize,
-    types: BTreeMap<&'q str, usize>,
-    levels: BTreeMap<&'q str, usize>,
-    answer_kinds: BTreeMap<&'q str, usize>,
+    types: BTreeMap<String, usize>,
+    levels: BTreeMap<String, usize>,
+    answer_kinds: BTreeMap<String, usize>,
     /// Without a gold answer: of a published dataset, whose makers withhold it, or of one's own.
     hidden_answers: usize,
     /// Marked as not answerable from their own context.
@@ -72,11 +72,7 @@ struct Duplicates {
     groups: Vec<Vec<String>>,
 }
 
-pub(crate) fn dataset_info<'q>(
-    file: String,
-    dataset: &'q Dataset,
-    prompts: &[String],
-) -> Result<DatasetInfo<'q>, RunError> {
+pub(crate) fn dataset_info(file: String, dataset: &Dataset, prompts: &[String]) -> Result<DatasetInfo, RunError> {
     let questions = &dataset.questions;
     let keys: Vec<String> = questions.iter().map(|question| key(&question.question)).collect();
     let count = |of: fn(&Question) -> bool| questions.iter().filter(|question| of(question)).count();
@@ -89,9 +85,9 @@ pub(crate) fn dataset_info<'q>(
         questions: questions.len(),
         skipped: dataset.skipped.len(),
         repeated_ids: dataset.skipped.iter().filter(|bad| matches!(bad.problem, Problem::Duplicate(..))).count(),
-        types: counts(questions, |question| question.kind.as_deref().unwrap_or(NONE)),
-        levels: counts(questions, |question| question.level.as_deref().unwrap_or(NONE)),
-        answer_kinds: counts(questions, |question| kind_name(question.answer_kind)),
+        types: counts(questions, &Field::Type),
+        levels: counts(questions, &Field::Level),
+        answer_kinds: counts(questions, &Field::AnswerKind),
         hidden_answers: count(|question| question.answers.is_empty()),
         unanswerable: count(|question| !question.answerable),
         several_answers: count(|question| question.answers.len() > 1),
@@ -114,10 +110,10 @@ fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(format.name())
 }
 
-fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -> BTreeMap<&'q str, usize> {
+fn counts(questions: &[Question], field: &Field) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for question in questions {
-        *counts.entry(of(question)).or_default() += 1;
+        *counts.entry(field.of(question).unwrap_or_else(|| "(none)".to_owned())).or_default() += 1;
     }
     counts
 }
@@ -126,15 +122,6 @@ fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -
 fn is_list(answer: &str) -> bool {
     let answer = answer.trim();
     answer.starts_with('[') && answer.ends_with(']') && answer.contains(['\'', '"', ','])
-}
-
-fn kind_name(kind: AnswerKind) -> &'static str {
-    match kind {
-        AnswerKind::Span => "span",
-        AnswerKind::YesNo => "yesno",
-        AnswerKind::Label => "label",
-        AnswerKind::Freeform => "freeform",
-    }
 }
 
 fn facts(questions: &[Question]) -> Facts {
@@ -183,7 +170,7 @@ fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
 
 const LABELS: usize = 18;
 
-pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_info(info: &DatasetInfo, width: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {} of {} ({})",
@@ -228,7 +215,7 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
 }
 
 /// What may not mean what the file's author thinks: the questions concerned, and how such an answer is read.
-fn doubts(info: &DatasetInfo<'_>) -> [(&'static str, usize, &'static str); 3] {
+fn doubts(info: &DatasetInfo) -> [(&'static str, usize, &'static str); 3] {
     [
         (
             "answers with |",
@@ -307,9 +294,10 @@ fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
     if count > MAX_LISTED { writeln!(out, "    and {} more (--json lists all)", count - MAX_LISTED) } else { Ok(()) }
 }
 
-fn count_list(counts: &BTreeMap<&str, usize>) -> String {
-    let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
-    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+fn count_list(counts: &BTreeMap<String, usize>) -> String {
+    let mut rows: Vec<(&String, &usize)> = counts.iter().collect();
+    // The names are in order.
+    rows.sort_by_key(|(_, count)| Reverse(**count));
     let mut parts: Vec<String> =
         rows.iter().take(MAX_LISTED).map(|(name, count)| format!("{} {count}", visible_line(name, 40))).collect();
     if rows.len() > MAX_LISTED {

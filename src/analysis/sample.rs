@@ -2,35 +2,38 @@
 
 use crate::analysis::Tell;
 use crate::analysis::results::{Field, GradedRun, RunRef};
-use crate::base::sha256_hex;
+use crate::base::{Trajectory, sha256_hex};
 use crate::runner::RunError;
 use crate::scoring::ScoredEpisode;
 use std::collections::{BTreeMap, HashMap};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    pub key: String,
-    pub stratum: Vec<String>,
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SampledEpisode {
+    pub(crate) key: String,
+    pub(crate) id: String,
 }
 
-/// The keys to judge, in the order in which they are shown: equal parts of `total` from the strata, else `each` of all.
+/// An episode that may be judged, and its stratum.
+type Candidate = (Vec<String>, SampledEpisode);
+
+/// The episodes to judge, in the order in which they are shown: equal parts of `total` from the strata, else `each` of all.
 /// An episode's place depends on the seed and its own key only: a sample is part of a larger one, two people with one seed
 /// judge the same episodes, and the order shows nothing of the strata.
-pub(crate) fn sample(candidates: &[Candidate], total: Option<usize>, each: usize, seed: u64) -> Vec<String> {
-    let mut strata: BTreeMap<&[String], Vec<(String, &str)>> = BTreeMap::new();
-    for Candidate { key, stratum } in candidates {
-        let place = sha256_hex([seed.to_string().as_bytes(), b":", key.as_bytes()]);
-        strata.entry(stratum).or_default().push((place, key));
+fn sample(candidates: Vec<Candidate>, total: Option<usize>, each: usize, seed: u64) -> Vec<SampledEpisode> {
+    let mut strata: BTreeMap<Vec<String>, Vec<(String, SampledEpisode)>> = BTreeMap::new();
+    for (stratum, episode) in candidates {
+        let place = sha256_hex([seed.to_string().as_bytes(), b":", episode.key.as_bytes()]);
+        strata.entry(stratum).or_default().push((place, episode));
     }
-    let mut strata: Vec<Vec<(String, &str)>> = strata.into_values().collect();
+    let mut strata: Vec<Vec<_>> = strata.into_values().collect();
     for stratum in &mut strata {
         stratum.sort_unstable();
     }
     let parts = parts(&strata.iter().map(Vec::len).collect::<Vec<_>>(), total, each);
-    let mut chosen: Vec<(String, &str)> =
+    let mut chosen: Vec<(String, SampledEpisode)> =
         strata.into_iter().zip(parts).flat_map(|(stratum, part)| stratum.into_iter().take(part)).collect();
     chosen.sort_unstable();
-    chosen.into_iter().map(|(_, key)| key.to_owned()).collect()
+    chosen.into_iter().map(|(_, episode)| episode).collect()
 }
 
 /// How many of each stratum, of these sizes: one more of each in turn, until `total` are there.
@@ -102,12 +105,6 @@ impl Stratum {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SampledEpisode {
-    pub(crate) key: String,
-    pub(crate) id: String,
-}
-
 /// The episodes to judge, in the order in which they are shown.
 pub(crate) fn sampled(
     run: &RunRef,
@@ -128,7 +125,7 @@ pub(crate) fn sampled(
     })?;
     source.notes.iter().cloned().for_each(tell);
     source.check_variant(run)?;
-    let (mut candidates, mut ids) = (Vec::new(), HashMap::new());
+    let mut candidates = Vec::new();
     for graded in source.episodes() {
         let graded = graded?;
         let trajectory = &graded.trajectory;
@@ -136,28 +133,32 @@ pub(crate) fn sampled(
             continue;
         }
         let stratum = stratify.iter().enumerate().map(|(at, stratum)| stratum.of(&graded, &fields, at)).collect();
-        ids.insert(trajectory.key.clone(), trajectory.id.clone());
-        candidates.push(Candidate { key: trajectory.key.clone(), stratum });
+        let Trajectory { key, id, .. } = graded.trajectory;
+        candidates.push((stratum, SampledEpisode { key, id }));
     }
     if candidates.is_empty() {
         let what = format!("`{}` has no episode that was measured", run.typed());
         return Err(RunError::input(what, "continue the run with --resume, or name another"));
     }
-    let keys = sample(&candidates, size, EACH, seed);
-    Ok(keys.into_iter().filter_map(|key| Some(SampledEpisode { id: ids.remove(&key)?, key })).collect())
+    Ok(sample(candidates, size, EACH, seed))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, parts, sample};
+    use super::{Candidate, SampledEpisode, parts};
     use std::collections::HashSet;
 
     fn candidates(sizes: &[(&str, usize)]) -> Vec<Candidate> {
         let of = |(name, size): &(&str, usize)| {
             let (name, size) = ((*name).to_owned(), *size);
-            (0..size).map(move |n| Candidate { key: format!("{name}{n}"), stratum: vec![name.clone()] })
+            let episode = |key: String| SampledEpisode { id: key.clone(), key };
+            (0..size).map(move |n| (vec![name.clone()], episode(format!("{name}{n}"))))
         };
         sizes.iter().flat_map(of).collect()
+    }
+
+    fn sample(candidates: &[Candidate], total: Option<usize>, each: usize, seed: u64) -> Vec<String> {
+        super::sample(candidates.to_vec(), total, each, seed).into_iter().map(|episode| episode.key).collect()
     }
 
     #[test]
