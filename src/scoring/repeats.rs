@@ -65,8 +65,8 @@ pub struct Repeats(BTreeMap<String, QuestionRepeats>);
 
 #[derive(Debug, Clone, Default)]
 struct QuestionRepeats {
-    right: u64,
-    scored: u64,
+    /// Right answers, of its scored repeats.
+    right: Share,
     /// How many measured repeats gave each answer, in its normal form; no answer is one too.
     answers: BTreeMap<Option<String>, u64>,
     steps: Variation,
@@ -86,32 +86,31 @@ impl Repeats {
         figure::STEPS.value(episode).into_iter().for_each(|steps| question.steps.add(steps));
         figure::COST_USD.value(episode).into_iter().for_each(|usd| question.cost.add(usd));
         if let Some(right) = episode.is_right() {
-            question.scored += 1;
-            question.right += u64::from(right);
+            question.right.add(u64::from(right), 1);
         }
     }
 
     pub fn questions(&self) -> usize {
-        self.0.values().filter(|question| question.scored > 0).count()
+        self.0.values().filter(|question| question.right.of > 0).count()
     }
 
     /// The scored repeats of the question that has most of them.
     pub fn most(&self) -> u64 {
-        self.0.values().map(|question| question.scored).max().unwrap_or_default()
+        self.0.values().map(|question| question.right.of).max().unwrap_or_default()
     }
 
     /// The value of each question that has `k` scored repeats, in the order of their ids.
     pub fn values(&self, pass: Pass) -> Vec<f64> {
-        self.0.values().filter_map(|question| pass.of(question.right, question.scored)).collect()
+        self.0.values().filter_map(|question| pass.of(question.right.count, question.right.of)).collect()
     }
 
     pub fn right(&self, id: &str) -> Option<Share> {
-        self.0.get(id).filter(|question| question.scored > 0).map(QuestionRepeats::share)
+        self.0.get(id).map(|question| question.right).filter(|right| right.of > 0)
     }
 
     /// The questions that some repeats answer rightly and some wrongly, in the order of their ids.
     pub fn unstable(&self) -> impl Iterator<Item = (&str, Share)> {
-        let all = self.0.iter().map(|(id, question)| (id.as_str(), question.share()));
+        let all = self.0.iter().map(|(id, question)| (id.as_str(), question.right));
         all.filter(|(_, right)| right.is_mixed())
     }
 
@@ -133,12 +132,6 @@ impl Repeats {
     /// The same of the cost in US dollars.
     pub fn cost_deviation(&self) -> Option<f64> {
         Variation::within(self.0.values().map(|question| &question.cost))
-    }
-}
-
-impl QuestionRepeats {
-    fn share(&self) -> Share {
-        Share { count: self.right, of: self.scored }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The verdicts of a run's judges as metrics, corrected by what people said.
 
-use super::{GradedRun, JoinedMetric, Source, folder_name};
+use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
 use crate::analysis::annotations::{Annotation, Annotations, Clusters};
 use crate::analysis::compare::Comparison;
 use crate::analysis::judges::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
@@ -170,15 +170,8 @@ impl JudgedRun {
     }
 
     fn rows(&self, at: usize) -> impl Iterator<Item = ValueRow> {
-        self.episodes.iter().filter_map(move |episode| {
-            Some(ValueRow {
-                id: episode.id.clone(),
-                run: Some(self.run.clone()),
-                variant: Some(episode.variant.clone()),
-                repeat: Some(episode.repeat),
-                value: episode.values[at]?,
-                line: 0,
-            })
+        self.episodes.iter().filter_map(move |Episode { id, variant, repeat, values, .. }| {
+            Some(EpisodeName { run: &self.run, variant, repeat: *repeat, id }.row(values[at]?))
         })
     }
 
@@ -195,8 +188,15 @@ impl JudgedRun {
         })
     }
 
-    fn place(&self, metric: &str) -> Option<usize> {
-        self.names.iter().position(|name| name == metric)
+    /// The episodes of a variant, each with its value of a metric.
+    fn values<'a>(
+        &'a self,
+        metric: &str,
+        variant: &'a str,
+    ) -> Option<impl Iterator<Item = (&'a Episode, Option<f64>)>> {
+        let at = self.names.iter().position(|name| name == metric)?;
+        let of_it = self.episodes.iter().filter(move |episode| episode.variant == variant);
+        Some(of_it.map(move |episode| (episode, episode.values[at])))
     }
 
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
@@ -218,31 +218,26 @@ impl JudgedRun {
         clusters: &mut Clusters,
         wanted: impl Fn(&str) -> bool,
     ) -> Option<Vec<JudgedItem>> {
-        let at = self.place(metric)?;
-        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant && wanted(&episode.id));
-        let item = |episode: &Episode| {
+        let wanted = self.values(metric, variant)?.filter(|(episode, _)| wanted(&episode.id));
+        let item = |(episode, judge): (&Episode, Option<f64>)| {
             let (cluster, stratum) = (clusters.of(&episode.id), usize::from(episode.right));
-            Some(JudgedItem { cluster, stratum, judge: episode.values[at]?, label: episode.label })
+            Some(JudgedItem { cluster, stratum, judge: judge?, label: episode.label })
         };
-        Some(of_it.filter_map(item).collect())
+        Some(wanted.filter_map(item).collect())
     }
 
-    fn measured(&self, metric: &str, variant: &str) -> HashSet<&str> {
-        let at = self.place(metric);
-        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant);
-        of_it.filter(|episode| at.is_some_and(|at| episode.values[at].is_some())).map(|episode| &*episode.id).collect()
+    fn measured<'a>(&'a self, metric: &str, variant: &'a str) -> HashSet<&'a str> {
+        let values = self.values(metric, variant).into_iter().flatten();
+        values.filter(|(_, value)| value.is_some()).map(|(episode, _)| &*episode.id).collect()
     }
 
     /// Episodes of a variant without a value, and the least and greatest mean that they leave; nothing where there are none.
     pub(crate) fn bounds(&self, metric: &str, variant: &str) -> Option<(usize, [f64; 2])> {
-        let at = self.place(metric)?;
-        let of_it = || self.episodes.iter().filter(|episode| episode.variant == variant);
-        let known: Vec<f64> = of_it().filter_map(|episode| episode.values[at]).collect();
-        let (all, sum) = (of_it().count(), known.iter().sum::<f64>());
-        let missing = all - known.len();
-        let share = |sum: f64| sum / float(all);
-        let most = sum + float(missing);
-        (missing > 0).then(|| (missing, [share(sum), share(most)]))
+        let values: Vec<Option<f64>> = self.values(metric, variant)?.map(|(_, value)| value).collect();
+        let (missing, sum) =
+            (values.iter().filter(|value| value.is_none()).count(), values.iter().flatten().sum::<f64>());
+        let share = |sum: f64| sum / float(values.len());
+        (missing > 0).then(|| (missing, [share(sum), share(sum + float(missing))]))
     }
 
     pub(crate) fn figures(&self, level: f64) -> Vec<JudgeFigures> {

@@ -50,6 +50,13 @@ impl<'a> EpisodeName<'a> {
     pub(crate) fn of(run: &'a str, trajectory: &'a Trajectory) -> Self {
         Self { run, variant: &trajectory.variant, repeat: trajectory.repeat, id: &trajectory.id }
     }
+
+    /// The row of its value in no file.
+    pub(super) fn row(self, value: f64) -> ValueRow {
+        let Self { run, variant, repeat, id } = self;
+        let (run, variant) = (Some(run.to_owned()), Some(variant.to_owned()));
+        ValueRow { id: id.to_owned(), run, variant, repeat: Some(repeat), value, line: 0 }
+    }
 }
 
 impl JoinedMetric {
@@ -134,16 +141,17 @@ impl JoinedMetric {
             }
         }
         let name = visible_line(&self.name, 60);
+        let none = if self.is_judged() { "no verdict on" } else { "no value for" };
+        let lacks = (lacking > 0).then(|| {
+            let (all, missing) = (counted(all, "episode"), missing.join(", "));
+            format!("note: `{name}`: {none} {lacking} of {all}, such as {missing}")
+        });
         let file = match &self.origin {
-            MetricOrigin::File(file) => file,
+            MetricOrigin::File(file) => visible_line(file, 200),
             // Other runs have other scorers.
             MetricOrigin::Records => return Ok(Vec::new()),
-            MetricOrigin::Judges => {
-                let note = format!("note: `{name}`: no verdict on {lacking} of {}, such as", counted(all, "episode"));
-                return Ok(if lacking > 0 { vec![format!("{note} {}", missing.join(", "))] } else { Vec::new() });
-            }
+            MetricOrigin::Judges => return Ok(lacks.into_iter().collect()),
         };
-        let file = visible_line(file, 200);
         if lacking == all {
             return Err(RunError::input(
                 format!("`{file}`: no value of `{name}` is of an episode of these runs"),
@@ -152,28 +160,16 @@ impl JoinedMetric {
             ));
         }
         let unknown: Vec<&ValueRow> = self.rows.iter().filter(|row| !ids.contains(unguarded(&row.id))).collect();
-        let mut notes = Vec::new();
-        if lacking > 0 {
-            let named = missing.join(", ");
-            notes.push(format!(
-                "note: `{name}`: no value for {lacking} of {}, such as {named}",
-                counted(all, "episode")
-            ));
-        }
-        if !unknown.is_empty() {
-            let named: Vec<String> = unknown
-                .iter()
-                .take(MAX_LISTED)
-                .map(|row| format!("{} (line {})", visible_line(&row.id, 80), row.line))
-                .collect();
-            let of = counted(self.rows.len(), "value");
-            notes.push(format!(
-                "note: `{name}`: {} of {of} in `{file}` are of questions that these runs do not have, such as {}",
+        let strange = (!unknown.is_empty()).then(|| {
+            let named = unknown.iter().map(|row| format!("{} (line {})", visible_line(&row.id, 80), row.line));
+            format!(
+                "note: `{name}`: {} of {} in `{file}` are of questions that these runs do not have, such as {}",
                 unknown.len(),
-                named.join(", ")
-            ));
-        }
-        Ok(notes)
+                counted(self.rows.len(), "value"),
+                named.take(MAX_LISTED).collect::<Vec<_>>().join(", ")
+            )
+        });
+        Ok(lacks.into_iter().chain(strange).collect())
     }
 }
 
@@ -215,17 +211,9 @@ pub(crate) fn with_recorded(files: Vec<JoinedMetric>, runs: &[&Path]) -> Result<
         }
         let run = folder_name(path);
         for trajectory in folder.records()?.iter() {
-            let Trajectory { id, variant, repeat, scores, .. } = trajectory?;
-            for (name, value) in scores.into_iter().filter(|(_, value)| value.is_finite()) {
-                let (run, variant) = (Some(run.clone()), Some(variant.clone()));
-                rows.entry(name).or_default().push(ValueRow {
-                    id: id.clone(),
-                    run,
-                    variant,
-                    repeat: Some(repeat),
-                    value,
-                    line: 0,
-                });
+            let trajectory = trajectory?;
+            for (name, value) in trajectory.scores.iter().filter(|(_, value)| value.is_finite()) {
+                rows.entry(name.clone()).or_default().push(EpisodeName::of(&run, &trajectory).row(*value));
             }
         }
     }
@@ -322,7 +310,7 @@ pub(crate) fn program_output(
     else {
         return Err(RunError::unexpected("the program has no pipes", "start the command again"));
     };
-    let read = std::thread::scope(|scope| {
+    let (episodes, read) = std::thread::scope(|scope| {
         let name = &shown;
         scope.spawn(move || {
             for line in lines(BufReader::new(errors)).map_while(Result::ok) {
@@ -334,20 +322,15 @@ pub(crate) fn program_output(
         let written = write_episodes(input, runs);
         (written, reading.join())
     });
-    if read.1.as_ref().is_ok_and(Result::is_err) {
+    if read.as_ref().is_ok_and(Result::is_err) {
         // It may wait forever for somebody who reads on.
         let _ = child.kill();
     }
     let status = child.wait()?;
-    let (episodes, read) = (
-        read.0?,
-        read.1.map_err(|_| {
-            RunError::unexpected(
-                "a fault in wikitrail; please report it",
-                "run with --help to see what the command takes",
-            )
-        })?,
-    );
+    let episodes = episodes?;
+    let read = read.map_err(|_| {
+        RunError::unexpected("a fault in wikitrail; please report it", "run with --help to see what the command takes")
+    })?;
     let read = read.map_err(|error| {
         RunError::input(
             format!("--metric-command `{shown}`: its output cannot be read: {error}"),
