@@ -52,6 +52,10 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    fn recorded(&self) -> Option<&Variant> {
+        self.manifest.variants.iter().find(|variant| variant.name == self.variant)
+    }
+
     /// The experiment with the placebos as a third variant, if there are any.
     pub(crate) fn with_placebos(&self, experiment: &Experiment) -> Option<Experiment> {
         let control = experiment.variants.iter().find(|variant| variant.name == CONTROL)?;
@@ -407,7 +411,7 @@ impl Branching {
             return Err(unlike(run, "its command has no such variant"));
         };
         refuse_live(chosen, &experiment, run)?;
-        let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+        let recorded = chosen.recorded();
         let began = recorded.map(|variant| (variant.protocol.clone(), variant.protocol_version));
         let named =
             |name: &str| VariantSpec { name: name.to_owned(), place: None, began: began.clone(), ..spec.clone() };
@@ -446,9 +450,7 @@ impl Branching {
 
     /// An edit to what the run has is none.
     pub(crate) fn refuse_own(&self, chosen: &Chosen) -> Result<(), RunError> {
-        let Some(own) = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant) else {
-            return Ok(());
-        };
+        let Some(own) = chosen.recorded() else { return Ok(()) };
         let edits = [
             ("--model", &self.model, Some(&own.model)),
             ("--prompt", &self.prompt, Some(&own.prompt)),
@@ -466,8 +468,7 @@ impl Branching {
 
 /// A live site changes, and copied steps could not be made again.
 fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> Result<(), RunError> {
-    let variant = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
-    let frozen = variant.is_some_and(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
+    let frozen = chosen.recorded().is_some_and(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
     if frozen || experiment.recording.replay.is_some() || experiment.recording.cache.is_some() {
         return Ok(());
     }

@@ -344,11 +344,8 @@ impl ExportJob {
                     Ok(Conversation { turns, functions }) => {
                         written.episodes += 1;
                         let turns = turns.iter().map(|said| (&said.message, said.learn));
-                        let more = if self.with_prompts {
-                            prompt_fields(trajectory, &prompts.of_episode(trajectory)?)
-                        } else {
-                            Map::new()
-                        };
+                        let prompts = self.with_prompts.then(|| prompts.of_episode(trajectory)).transpose()?;
+                        let more = prompts.map(|prompts| prompt_fields(trajectory, &prompts)).unwrap_or_default();
                         write_conversation(&mut out, turns, functions.as_deref(), more)
                     }
                     Err(reason) => {

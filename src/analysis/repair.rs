@@ -226,10 +226,10 @@ impl Repair {
     }
 }
 
-/// The measured episodes of controls and placebos, by question: how many of them equal the record, and how many there are.
+/// The measured episodes of controls, and of placebos by question: how many of them equal the record, and how many there are.
 #[derive(Default)]
 pub(crate) struct Paths {
-    controls: BTreeMap<String, Count>,
+    controls: Count,
     placebos: BTreeMap<String, Count>,
     /// Episodes that are recorded, and that there are to be.
     recorded: usize,
@@ -250,15 +250,14 @@ impl Paths {
         for graded in branched.episodes() {
             let trajectory = graded?.trajectory;
             paths.recorded += 1;
-            let arm = match trajectory.variant.as_str() {
-                CONTROL => &mut paths.controls,
-                PLACEBO => &mut paths.placebos,
-                _ => continue,
-            };
             let Some(branch) = trajectory.branch.as_ref().filter(|_| trajectory.measured()) else { continue };
             let Some(place) = places.get(&branch.key) else { continue };
             let from = goes_on(branch);
-            let count = arm.entry(branch.id.clone()).or_default();
+            let count = match trajectory.variant.as_str() {
+                CONTROL => &mut paths.controls,
+                PLACEBO => paths.placebos.entry(branch.id.clone()).or_default(),
+                _ => continue,
+            };
             count.0 += usize::from(is_same(source.episode(*place)?.trajectory, trajectory.clone(), from));
             count.1 += 1;
         }
@@ -271,13 +270,13 @@ impl Paths {
     }
 
     pub(crate) fn controls(&self) -> Controls {
-        let (equal_the_record, measured) = sum(self.controls.values());
+        let (equal_the_record, measured) = self.controls;
         Controls { equal_the_record, measured, replay: measured > 0 && 2 * equal_the_record >= measured }
     }
 
     pub(crate) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
         let counts = || self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count);
-        let (same, measured) = sum(counts());
+        let (same, measured) = counts().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
         Placebos {
             measured,
             left_the_record: measured - same,
@@ -285,10 +284,6 @@ impl Paths {
             questions_left: counts().filter(|(same, measured)| same < measured).count(),
         }
     }
-}
-
-fn sum<'a>(counts: impl Iterator<Item = &'a Count>) -> Count {
-    counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
 }
 
 /// How many steps an edit decides: the model goes on behind them.

@@ -1,7 +1,7 @@
 //! Traces of OpenTelemetry: one `ExportTraceServiceRequest` of OTLP/JSON per line, with the semantic conventions for generative AI.
 
 use super::{Scored, ToolUse, is_copied, messages, tool_uses};
-use crate::base::{Call, Cause, Message, RebuiltPrompt, Role, Step, Tool, Usage, Variant, sha256_hex};
+use crate::base::{Call, Cause, Message, RebuiltPrompt, Step, Tool, Usage, Variant, sha256_hex};
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -321,19 +321,13 @@ fn text_part(text: &str) -> Value {
 
 fn message(message: &Message) -> Value {
     let Message { role, content, calls, answers, .. } = message;
-    let name = match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    };
     let mut parts: Vec<Value> = match answers {
         Some(id) => vec![json!({ "type": "tool_call_response", "id": id, "response": &**content })],
         None if content.is_empty() => Vec::new(),
         None => vec![text_part(content)],
     };
     parts.extend(calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object())));
-    json!({ "role": name, "parts": parts })
+    json!({ "role": role, "parts": parts })
 }
 
 fn reply(call: &Call) -> Value {
