@@ -37,41 +37,26 @@ pub fn marks<'a>(observation: &'a str, sentences: &[String], answers: &[String])
 }
 
 fn tokens(text: &str) -> Vec<Word> {
-    let mut found = Vec::new();
-    let mut start = None;
-    let mut add = |at: Range<usize>| {
-        let normal = words(&text[at.clone()]);
+    let characters: Vec<(usize, char)> = text.char_indices().collect();
+    let joins = |c: char| c.is_alphanumeric() && !is_unspaced(c);
+    let runs = characters.chunk_by(|(_, a), (_, b)| joins(*a) && joins(*b));
+    let word = |run: &[(usize, char)]| {
+        let ((start, _), (last, c)) = (run.first()?, run.last()?);
+        let at = *start..last + c.len_utf8();
         // A word may be several: scripts without spaces have one a character. An article is none.
-        if !normal.trim().is_empty() {
-            found.push(Word { at, normal });
-        }
+        let normal = words(&text[at.clone()]);
+        (!normal.trim().is_empty()).then_some(Word { at, normal })
     };
-    for (at, c) in text.char_indices() {
-        if c.is_alphanumeric() && !is_unspaced(c) {
-            start.get_or_insert(at);
-            continue;
-        }
-        if let Some(start) = start.take() {
-            add(start..at);
-        }
-        if c.is_alphanumeric() {
-            add(at..at + c.len_utf8());
-        }
-    }
-    if let Some(start) = start {
-        add(start..text.len());
-    }
-    found
+    runs.filter(|run| run[0].1.is_alphanumeric()).filter_map(word).collect()
 }
 
 fn mark(tokens: &[Word], wanted: &str, marked: &mut [bool]) {
     let wanted: Vec<&str> = wanted.split(' ').filter(|word| !word.is_empty()).collect();
-    if wanted.is_empty() || wanted.len() > tokens.len() {
+    if wanted.is_empty() {
         return;
     }
-    for start in 0..=tokens.len() - wanted.len() {
-        let same = tokens[start..].iter().zip(&wanted).all(|(token, word)| token.normal.trim() == *word);
-        if same {
+    for (start, part) in tokens.windows(wanted.len()).enumerate() {
+        if part.iter().zip(&wanted).all(|(token, word)| token.normal.trim() == *word) {
             marked[start..start + wanted.len()].fill(true);
         }
     }

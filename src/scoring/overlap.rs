@@ -101,11 +101,6 @@ pub(crate) fn ratio_of_sum(sum: f64, n: usize) -> f64 {
     if n == 0 { 0.0 } else { sum / float(n) }
 }
 
-/// Python's `round(sum / n * 100, digits)`.
-pub(crate) fn percent(sum: f64, n: usize, digits: usize) -> f64 {
-    round_like_python(ratio_of_sum(sum, n) * 100.0, digits)
-}
-
 /// Python's `round(value, digits)`: the decimal that is nearest to the exact binary value.
 pub(crate) fn round_like_python(value: f64, digits: usize) -> f64 {
     // Formatting rounds correctly, and reading back gives the double that is nearest to the decimal.

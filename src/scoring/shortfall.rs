@@ -131,10 +131,9 @@ impl Shortfalls {
 
     /// Why an answer is wrong that was cut or withheld, for a person.
     pub fn evidence(&self) -> String {
-        let is_less = |what: &Shortfall| {
-            use Cause::{ContentFilter, ContextOverflow, Empty, Refusal, TokenLimit};
-            let causes = [TokenLimit, ContextOverflow, Refusal, ContentFilter, Empty].map(Shortfall::Cause);
-            causes.contains(what) || *what == Shortfall::NoCall
+        let is_less = |what: &Shortfall| match what {
+            Shortfall::Cause(cause) => *cause != Cause::MalformedCall,
+            what => *what == Shortfall::NoCall,
         };
         let told = self.described().into_iter().filter(|(what, _)| is_less(what)).map(|(_, words)| words);
         told.collect::<Vec<_>>().join("; ")

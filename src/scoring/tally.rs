@@ -150,19 +150,15 @@ impl Tally {
         };
         let attempted = score.em > 0.0 || is_attempt(trajectory);
         self.score.attempted += u64::from(attempted);
-        self.add_score(score);
-        match &mut self.questions {
-            Some(questions) => questions.add(&trajectory.id, score, attempted),
-            None => self.score.add_attempt(share(score.em > 0.0), share(attempted)),
-        }
-    }
-
-    fn add_score(&mut self, score: AnswerScore) {
         self.score.scored += 1;
         self.score.correct += u64::from(score.em > 0.0);
         self.em_sum += score.em;
         self.f1_sum += score.f1;
         self.f1.add(score.f1);
+        match &mut self.questions {
+            Some(questions) => questions.add(&trajectory.id, score, attempted),
+            None => self.score.add_attempt(share(score.em > 0.0), share(attempted)),
+        }
     }
 
     pub fn score(&self) -> RunScore {

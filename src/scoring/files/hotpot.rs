@@ -8,7 +8,7 @@ use super::{FileError, Files, JsonFile, Records, Report, named};
 use crate::base::python::lower;
 use crate::base::{Question, SupportingFact};
 use crate::scoring::normalize::normalize_evidence;
-use crate::scoring::overlap::{AnswerScore, f1, percent, ratio, ratio_of_sum};
+use crate::scoring::overlap::{AnswerScore, f1, ratio, ratio_of_sum, round_like_python};
 use crate::scoring::{hotpot as answer_score, hotpot_max};
 use serde::Deserialize;
 use serde_json::Value;
@@ -155,7 +155,7 @@ pub(super) fn wiki2(files: &Files<'_>) -> Result<Report, FileError> {
             prediction.evidence.map(|evidence| wiki2_evidence(evidence, gold, &aliases)),
         ]
     };
-    evaluate("2wiki", files, WIKI2, score, |sum, n| percent(sum, n, 2))
+    evaluate("2wiki", files, WIKI2, score, |sum, n| round_like_python(ratio_of_sum(sum, n) * 100.0, 2))
 }
 
 /// Scores every gold by its parts and by all of them jointly. `mean` makes a figure of a sum and the number of golds.
