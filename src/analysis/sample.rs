@@ -114,7 +114,7 @@ pub(crate) fn sampled(
     tell: Tell<'_>,
 ) -> Result<Vec<SampledEpisode>, RunError> {
     let mut fields: HashMap<(String, usize), String> = HashMap::new();
-    let source = GradedRun::open_with(&run.path, |question| {
+    let source = GradedRun::open_with(&run.path, None, |question| {
         for (at, stratum) in stratify.iter().enumerate() {
             if let Stratum::Field(field) = stratum
                 && let Some(value) = field.of(question)

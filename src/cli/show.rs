@@ -236,7 +236,7 @@ fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<(GradedRun, Vec<S
             format!("use it without an id: wikitrail show {run} --unstable"),
         ));
     }
-    let source = noted(GradedRun::open_question(&run.path, id)?);
+    let source = noted(GradedRun::open_with(&run.path, Some(id), |_| {})?);
     source.check_variant(run)?;
     let mut found = Vec::new();
     for graded in source.episodes() {
@@ -332,7 +332,7 @@ struct Listed {
 
 fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     let mut fields = HashMap::new();
-    let source = noted(GradedRun::open_with(&run.path, |question| {
+    let source = noted(GradedRun::open_with(&run.path, None, |question| {
         if args.json {
             fields.insert(question.id.clone(), Field::json(question));
         }
@@ -465,7 +465,7 @@ fn verdicts_of(path: &Path) -> Result<Verdicts, StoreError> {
 
 fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
     let Trajectory { id, question, answers: golds, answer, .. } = trajectory.clone();
-    let text = answer.filter(|answer| Answer::is_there(Some(answer)));
+    let text = answer.filter(|answer| Answer::is_there(answer));
     let asked = text.map(|text| Answer { id, question, golds, text, right: false, episode: None });
     let each = verdicts.judges.iter().zip(verdicts.names());
     each.filter_map(move |(known, name)| {

@@ -417,28 +417,16 @@ pub(super) fn flags_of_the_judge(text: &str, model: &str) -> String {
     flags.extend(others.map(str::to_owned));
     // Of two flags that begin alike the longer one is meant.
     flags.sort_by_key(|flag| std::cmp::Reverse(flag.len()));
-    let (mut said, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find("--") {
-        said.push_str(&rest[..at]);
-        rest = &rest[at..];
-        match flags.iter().find(|flag| rest.starts_with(flag.as_str())) {
-            Some(flag) if flag == "--model" => {
-                said.push_str(model);
-                rest = &rest[flag.len()..];
-            }
-            Some(flag) => {
-                said.push_str("--judge-");
-                said.push_str(&flag[2..]);
-                rest = &rest[flag.len()..];
-            }
-            None => {
-                said.push_str("--");
-                rest = &rest[2..];
-            }
+    let mut pieces = text.split("--");
+    let mut said = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match flags.iter().find(|flag| piece.starts_with(&flag[2..])) {
+            Some(flag) if flag == "--model" => said.extend([model, &piece[flag.len() - 2..]]),
+            Some(_) => said.extend(["--judge-", piece]),
+            None => said.extend(["--", piece]),
         }
     }
-    (said + rest)
-        .replace("; then --resume", "; then the same command again")
+    said.replace("; then --resume", "; then the same command again")
         .replace("--resume runs these episodes again", "the same command asks again")
 }
 

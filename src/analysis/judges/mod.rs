@@ -49,8 +49,13 @@ pub(crate) struct Read {
 }
 
 impl Answer {
-    pub(crate) fn is_there(answer: Option<&str>) -> bool {
-        answer.is_some_and(|answer| !answer.trim().is_empty())
+    pub(crate) fn of(trajectory: Trajectory, right: bool) -> Self {
+        let Trajectory { id, question, answers: golds, answer, .. } = trajectory;
+        Self { id, question, golds, text: answer.unwrap_or_default(), right, episode: None }
+    }
+
+    pub(crate) fn is_there(answer: &str) -> bool {
+        !answer.trim().is_empty()
     }
 }
 
@@ -526,28 +531,30 @@ impl<V: JudgeTask> JudgePrompt<V> {
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, RunError> {
-        let fault = |message: &str, hint: &str| RunError::input(message, hint);
         let mut file: File<V> = toml::from_str(text).map_err(|error| {
-            fault(
+            RunError::input(
                 error.to_string().trim_end(),
                 "a judge's prompt is a TOML file in the form that `wikitrail docs judge` describes",
             )
         })?;
         if let Some(missing) = V::NEEDED.iter().find(|name| !file.prompt.contains(&format!("{{{name}}}"))) {
-            return Err(fault(
-                &format!("`prompt` has no {{{missing}}}"),
+            return Err(RunError::input(
+                format!("`prompt` has no {{{missing}}}"),
                 "a judge is shown {question}, {golds} and {answer}: write each of them where it belongs",
             ));
         }
         if file.marker.as_ref().is_some_and(|marker| marker.trim().is_empty()) {
-            return Err(fault("`marker` is empty", "name what the line of the verdict begins with, or leave it out"));
+            return Err(RunError::input(
+                "`marker` is empty",
+                "name what the line of the verdict begins with, or leave it out",
+            ));
         }
         let mut verdicts = BTreeMap::new();
         for (word, verdict) in &file.verdicts {
             let word = folded(word);
             if word.is_empty() || verdicts.contains_key(&word) {
-                return Err(fault(
-                    &format!("[verdicts]: `{}` is empty or written twice", excerpt(&word)),
+                return Err(RunError::input(
+                    format!("[verdicts]: `{}` is empty or written twice", excerpt(&word)),
                     "each verdict has a word of its own; case and the marks around it do not matter",
                 ));
             }
@@ -555,8 +562,8 @@ impl<V: JudgeTask> JudgePrompt<V> {
         }
         for needed in V::WORDS {
             if !verdicts.values().any(|verdict| verdict == needed) {
-                return Err(fault(
-                    &format!("[verdicts] has no word for `{}`", needed.name()),
+                return Err(RunError::input(
+                    format!("[verdicts] has no word for `{}`", needed.name()),
                     "write WORD = \"correct\" and WORD = \"incorrect\", such as A = \"correct\"",
                 ));
             }
@@ -629,20 +636,14 @@ fn gold_lines(key: &str, golds: &[String]) -> String {
 
 /// A template with its placeholders replaced, each text once.
 fn filled<'a>(template: &str, value: &dyn Fn(&str) -> &'a str) -> String {
-    let mut text = String::with_capacity(template.len());
-    let mut rest = template;
-    while let Some(at) = rest.find('{') {
-        text.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let name =
-            PLACEHOLDERS.iter().find(|name| rest[1..].strip_prefix(**name).is_some_and(|end| end.starts_with('}')));
-        if let Some(name) = name {
-            text.push_str(value(name));
-            rest = &rest[name.len() + 2..];
-        } else {
-            text.push('{');
-            rest = &rest[1..];
+    let mut pieces = template.split('{');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let found = |name: &&'static str| Some((*name, piece.strip_prefix(*name)?.strip_prefix('}')?));
+        match PLACEHOLDERS.iter().find_map(found) {
+            Some((name, rest)) => text.extend([value(name), rest]),
+            None => text.extend(["{", piece]),
         }
     }
-    text + rest
+    text
 }

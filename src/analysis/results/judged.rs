@@ -12,7 +12,7 @@ use crate::base::text::{counted, excerpt};
 use crate::dataset::{ValueRow, ValueTable};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
-use crate::scoring::float;
+use crate::scoring::{ScoredEpisode, float};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -107,17 +107,11 @@ pub(crate) struct TwoJudges {
 
 /// The distinct answers of a run that a judge can be asked about are among these: measured, with golds, and not blank.
 pub(crate) fn answers(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
-    let mut answers = Vec::new();
-    for scored in run.episodes() {
-        let scored = scored?;
-        let Trajectory { id, question, answers: golds, answer, .. } = scored.trajectory;
-        if let (Some(score), Some(answer)) = (scored.score, answer)
-            && Answer::is_there(Some(&answer))
-        {
-            answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0, episode: None });
-        }
-    }
-    Ok(answers)
+    let of = |scored: ScoredEpisode| {
+        let right = scored.is_right()?;
+        Some(Answer::of(scored.trajectory, right)).filter(|answer| Answer::is_there(&answer.text))
+    };
+    run.episodes().filter_map(|scored| scored.map(of).transpose()).collect()
 }
 
 impl JudgedRun {
@@ -148,10 +142,9 @@ impl JudgedRun {
     }
 
     fn episode(&self, trajectory: Trajectory, right: bool, label: Option<f64>) -> Episode {
-        let Trajectory { id, variant, repeat, question, answers, answer, .. } = trajectory;
-        let answer = answer.unwrap_or_default();
-        let there = Answer::is_there(Some(&answer));
-        let asked = Answer { id, question, golds: answers, text: answer, right, episode: None };
+        let (variant, repeat) = (trajectory.variant.clone(), trajectory.repeat);
+        let asked = Answer::of(trajectory, right);
+        let there = Answer::is_there(&asked.text);
         let say = |known: &KnownJudge| self.verdicts.of(&known.judge, &asked).map(|one| one.verdict).filter(|_| there);
         let said: Vec<Option<Verdict>> = self.verdicts.judges.iter().map(say).collect();
         let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {

@@ -198,20 +198,12 @@ pub(crate) struct GradedRun {
 
 impl GradedRun {
     pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
-        Self::read(path, None, |_| {})
+        Self::open_with(path, None, |_| {})
     }
 
-    /// The same for the episodes of one question; of the others at most those that look damaged are noted.
-    pub(crate) fn open_question(path: &Path, id: &str) -> Result<Self, RunError> {
-        Self::read(path, Some(id), |_| {})
-    }
-
-    /// The same for all, with a look at each of the dataset's questions, if it is available.
-    pub(crate) fn open_with(path: &Path, look: impl FnMut(&Question)) -> Result<Self, RunError> {
-        Self::read(path, None, look)
-    }
-
-    fn read(path: &Path, id: Option<&str>, look: impl FnMut(&Question)) -> Result<Self, RunError> {
+    /// The same for the episodes of one question, where its id is given: of the others at most those that look damaged are
+    /// noted. With a look at each of the dataset's questions, if it is available.
+    pub(crate) fn open_with(path: &Path, id: Option<&str>, look: impl FnMut(&Question)) -> Result<Self, RunError> {
         let (manifest, records, evidence, readings) = if path.is_file() {
             (None, Records::of_file(path)?, Evidence::default(), HashMap::new())
         } else {
@@ -302,17 +294,13 @@ impl GradedRun {
 
 /// The wrong episodes of a run, those without an answer among them, as a model reads them.
 pub(crate) fn failed_episodes(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
-    let mut failed = Vec::new();
-    for scored in run.episodes() {
-        let scored = scored?;
-        if scored.is_right() == Some(false) {
-            let episode = Some(Read::of(&scored.trajectory));
-            let Trajectory { id, question, answers: golds, answer, .. } = scored.trajectory;
-            let text = answer.unwrap_or_else(|| "(none)".to_owned());
-            failed.push(Answer { id, question, golds, text, right: false, episode });
-        }
-    }
-    Ok(failed)
+    let of = |mut scored: ScoredEpisode| {
+        scored.is_right().filter(|right| !right)?;
+        let episode = Some(Read::of(&scored.trajectory));
+        scored.trajectory.answer.get_or_insert_with(|| "(none)".to_owned());
+        Some(Answer { episode, ..Answer::of(scored.trajectory, false) })
+    };
+    run.episodes().filter_map(|scored| scored.map(of).transpose()).collect()
 }
 
 /// The judgements of people on the episodes of a run, and the readings of models as if they were people.

@@ -138,7 +138,7 @@ fn load_run(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Source>, RunError> {
     let mut asked: HashMap<String, Episode> = HashMap::new();
-    let graded = GradedRun::open_with(path, |question| {
+    let graded = GradedRun::open_with(path, None, |question| {
         asked.insert(question.id.clone(), Episode::asked(question, wanted));
     })?;
     notes.extend_from_slice(&graded.notes);
