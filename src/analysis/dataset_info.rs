@@ -259,12 +259,10 @@ fn facts_line(facts: &Facts) -> String {
 }
 
 fn write_duplicates(duplicates: &Duplicates, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    let twins = if duplicates.twins > 0 {
-        format!(", {} of them in the cluster of their original", duplicates.twins)
-    } else {
-        String::new()
-    };
-    let text = format!("{}{twins}", duplicates.questions);
+    let mut text = duplicates.questions.to_string();
+    if duplicates.twins > 0 {
+        text += &format!(", {} of them in the cluster of their original", duplicates.twins);
+    }
     out.write_all(labelled("duplicates", &text, LABELS, width).as_bytes())?;
     for group in duplicates.groups.iter().take(MAX_LISTED) {
         let ids: Vec<String> = group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)).collect();

@@ -428,8 +428,9 @@ impl ExportJob {
         let beside = FolderBeside::create(path).map_err(cannot)?;
         let sources: Vec<HfSource<'_>> = self.runs.iter().map(hf_source).collect();
         let open = |meta| -> Result<Box<dyn Export>, ExportError> {
-            let hf = Hf::new(beside.path(), sources, meta, self.metric_names(), self.with_prompts)?;
-            Ok(Box::new(hf))
+            let (metrics, prompts) = (self.metric_names(), self.with_prompts);
+            let layout = Layout { table: Table::Questions, meta, metrics, prompts };
+            Ok(Box::new(Hf::new(beside.path(), sources, &layout)?))
         };
         let written = self.fill(open, tell)?;
         for left in &beside.doubtful {

@@ -1,6 +1,6 @@
 //! Repair rates: what an edit makes right of each failure class, against its placebos, or against the unedited control.
 
-use crate::analysis::compare::{self, MethodInterval, NamedFigure, Pair, Settings, Variant, means_and_pairs};
+use crate::analysis::compare::{MethodInterval, NamedFigure, Pair, Settings, Variant, means_and_pairs};
 use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
 use crate::base::stats::{arms_permutation, holm};
 use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
@@ -32,14 +32,13 @@ impl Arms {
         let run = RunRef { path: out.to_owned(), variant: None };
         let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
         let (sources, _) = results::load(&[run], &wanted)?;
-        let arm = |name: &str| {
+        let em = [figure::EM.name.to_owned()];
+        let found = |name: &str| {
             let source = sources.iter().find(|source| source.run.variant.as_deref() == Some(name))?;
-            Some(source.column(name, &[figure::EM.name.to_owned()], &[]))
+            Some(source.column(name, &em, &[]))
         };
-        let placebo = arm(PLACEBO).filter(|_| with_placebos);
-        let arm = |name: &str| {
-            arm(name).unwrap_or_else(|| compare::Variant::new(name, vec![figure::EM.name.to_owned()], Vec::new()))
-        };
+        let placebo = found(PLACEBO).filter(|_| with_placebos);
+        let arm = |name: &str| found(name).unwrap_or_else(|| Variant::new(name, em.to_vec(), Vec::new()));
         Ok(Self { control: arm(CONTROL), edited: arm(EDITED), placebo, repeats })
     }
 

@@ -277,21 +277,13 @@ pub(crate) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord
         Some(sha256) => sha256 != record.sha256,
         None => !Path::new(&record.path).ends_with(&dataset.path),
     };
-    let mut notes = Vec::new();
-    if other_file {
-        notes.push(format!("{}: {} is another file than {}", dataset.name, record.path, dataset.path));
-    }
+    let other_file =
+        other_file.then(|| format!("{}: {} is another file than {}", dataset.name, record.path, dataset.path));
     let limit = dataset.settings.iter().find(|assignment| assignment.setting.name == "limit");
-    if let Some(limit) = limit.map(|assignment| value_text(&assignment.value))
-        && limit != record.selected.to_string()
-    {
-        notes.push(format!(
-            "{}: {}, where the experiment has {limit}",
-            dataset.name,
-            counted(record.selected, "question")
-        ));
-    }
-    notes
+    let limit = limit.map(|limit| value_text(&limit.value)).filter(|limit| *limit != record.selected.to_string());
+    let asked = counted(record.selected, "question");
+    let other_limit = limit.map(|limit| format!("{}: {asked}, where the experiment has {limit}", dataset.name));
+    other_file.into_iter().chain(other_limit).collect()
 }
 
 #[derive(Debug, Clone, PartialEq)]

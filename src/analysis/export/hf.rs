@@ -25,21 +25,13 @@ pub struct Hf<'a> {
 }
 
 impl<'a> Hf<'a> {
-    /// `folder` is there; steps have the text of their first prompt if `prompts`.
-    pub fn new(
-        folder: &Path,
-        sources: Vec<HfSource<'a>>,
-        meta: Vec<String>,
-        metrics: Vec<String>,
-        prompts: bool,
-    ) -> Result<Self, ExportError> {
-        let questions = Layout { meta, metrics, ..Layout::from(Table::Questions) };
-        let steps = Layout { prompts, ..Layout::from(Table::Steps) };
-        let open = |layout: Layout| -> Result<_, ExportError> {
-            let file = File::create_new(folder.join(format!("{}.jsonl", name(layout.table))))?;
-            Ok(JsonRows::new(file, layout))
+    /// `folder` is there; both tables have what `layout` adds to theirs.
+    pub fn new(folder: &Path, sources: Vec<HfSource<'a>>, layout: &Layout) -> Result<Self, ExportError> {
+        let open = |table: Table| -> Result<_, ExportError> {
+            let file = File::create_new(folder.join(format!("{}.jsonl", name(table))))?;
+            Ok(JsonRows::new(file, Layout { table, ..layout.clone() }))
         };
-        Ok(Self { folder: folder.to_owned(), sources, tables: [open(questions)?, open(steps)?] })
+        Ok(Self { folder: folder.to_owned(), sources, tables: [open(Table::Questions)?, open(Table::Steps)?] })
     }
 
     fn card(&self) -> String {
