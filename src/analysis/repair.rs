@@ -108,40 +108,31 @@ pub(crate) struct AgainstControl {
 impl RepairRow {
     fn of(class: &str, arms: &Arms, placebos: Placebos) -> Option<Self> {
         let control = pair(&arms.control, &arms.edited);
-        let control_p = control.as_ref().and_then(|pair| pair.p).map(|p| p.value);
         let control_mean = control.as_ref().and_then(|pair| pair.a_mean);
-        let Some(placebo) = &arms.placebo else {
-            let pair = control?;
-            return Some(Self::between(class, &pair, control_p, control_mean));
+        let control_p = control.as_ref().and_then(|pair| pair.p).map(|p| p.value);
+        let (pair, p, against_control) = if let Some(placebo) = &arms.placebo {
+            let settings = Settings::default();
+            let test = || arms_permutation(&arms.by_question(), settings.resamples, settings.seed);
+            let p = placebos.are_strong().then(test).flatten().map(|test| test.p);
+            let against_control =
+                control.map(|Pair { difference, interval, .. }| AgainstControl { difference, interval, p: control_p });
+            (pair(placebo, &arms.edited)?, p, against_control)
+        } else {
+            (control?, control_p, None)
         };
-        let settings = Settings::default();
-        let placebos_left = placebos.share();
-        let test = || arms_permutation(&arms.by_question(), settings.resamples, settings.seed);
-        let p = placebos.are_strong().then(test).flatten().map(|test| test.p);
-        let pair = pair(placebo, &arms.edited)?;
-        let against_control = control.map(|control| AgainstControl {
-            difference: control.difference,
-            interval: control.interval,
-            p: control_p,
-        });
-        let placebo = pair.a_mean;
-        Some(Self { placebo, placebos_left, against_control, ..Self::between(class, &pair, p, control_mean) })
-    }
-
-    fn between(class: &str, pair: &Pair, p: Option<f64>, control: Option<f64>) -> Self {
-        Self {
+        Some(Self {
             class: class.to_owned(),
             n: pair.n,
-            control,
-            placebo: None,
+            control: control_mean,
+            placebo: pair.a_mean.filter(|_| arms.placebo.is_some()),
             edited: pair.b_mean,
             difference: pair.difference,
             interval: pair.interval,
             p,
             p_holm: p,
-            placebos_left: None,
-            against_control: None,
-        }
+            placebos_left: placebos.share().filter(|_| arms.placebo.is_some()),
+            against_control,
+        })
     }
 }
 

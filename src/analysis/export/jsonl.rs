@@ -6,7 +6,7 @@ use crate::analysis::annotations::Annotation;
 use crate::base::{FunctionCall, Functions, Message, RebuiltPrompt, Role, Trajectory};
 use serde::Serialize;
 use serde::ser::Serializer;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
@@ -107,29 +107,6 @@ impl Serialize for Row<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct Conversation<'a> {
-    messages: Vec<Entry<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parallel_tool_calls: Option<bool>,
-    #[serde(flatten)]
-    more: Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    role: Role,
-    content: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<u8>,
-}
-
 /// Writes one conversation on a line, `{"messages": [{"role", "content"}, …]}`: each message, and whether a model should learn to
 /// say it; and more fields. An assistant's message that is not to be learned carries `"weight": 0`. Where functions were
 /// offered, they are in `tools`, their calls in `tool_calls` of the assistant's messages, and the results are messages of the
@@ -143,16 +120,24 @@ pub fn write_conversation<'a>(
     more: Map<String, Value>,
 ) -> Result<(), ExportError> {
     let entry = |(message, learn): (&'a Message, bool)| {
-        let weight = (message.role == Role::Assistant && !learn).then_some(0);
-        let tool_calls = message.calls.iter().map(FunctionCall::openai).collect();
-        let tool_call_id = message.answers.as_deref();
-        Entry { role: message.role, content: &message.content, tool_calls, tool_call_id, weight }
+        let mut entry = json!({ "role": message.role, "content": message.content });
+        if !message.calls.is_empty() {
+            entry["tool_calls"] = message.calls.iter().map(FunctionCall::openai).collect();
+        }
+        if let Some(id) = &message.answers {
+            entry["tool_call_id"] = json!(id);
+        }
+        if message.role == Role::Assistant && !learn {
+            entry["weight"] = json!(0);
+        }
+        entry
     };
-    let line = Conversation {
-        messages: turns.into_iter().map(entry).collect(),
-        tools: functions.map(Functions::openai),
-        parallel_tool_calls: functions.map(|functions| functions.parallel),
-        more,
-    };
+    let mut line = Map::new();
+    line.insert("messages".to_owned(), turns.into_iter().map(entry).collect());
+    if let Some(functions) = functions {
+        line.insert("tools".to_owned(), json!(functions.openai()));
+        line.insert("parallel_tool_calls".to_owned(), json!(functions.parallel));
+    }
+    line.extend(more);
     json_line(out, &line)
 }
