@@ -13,6 +13,7 @@ use super::model::ModelSettings;
 use super::provider::is_at;
 use super::questions::{absent, ids};
 use super::wiki::WIKIPEDIA;
+use crate::base::unique;
 use crate::dataset::sha256_of_file;
 use crate::net::recording::{Inside, is_hidden};
 use crate::net::redact;
@@ -44,24 +45,16 @@ pub(crate) struct NamedFile {
 /// Every file that the settings of an experiment name, each once.
 pub(crate) fn named_files(experiment: &Experiment) -> Vec<NamedFile> {
     let mut files: Vec<NamedFile> = Vec::new();
-    let mut add = |found: Vec<NamedFile>| {
-        for file in found {
-            if !files.contains(&file) {
-                files.push(file);
-            }
-        }
-    };
     for dataset in &experiment.datasets {
         let (path, setting) = (dataset.path.clone(), DATASET[usize::from(experiment.file.is_some())]);
         if !super::questions::is_stdin(&path) {
-            add(vec![NamedFile { setting, value: path.display().to_string(), path }]);
+            files.push(NamedFile { setting, value: path.display().to_string(), path });
         }
-        add(in_settings(&dataset.settings, DATASET_SETTINGS));
-        for variant in experiment.variants_on(dataset) {
-            add(in_settings(&variant.settings, VARIANT_SETTINGS));
-        }
+        files.extend(in_settings(&dataset.settings, DATASET_SETTINGS));
+        let variants = experiment.variants_on(dataset).iter();
+        files.extend(variants.flat_map(|variant| in_settings(&variant.settings, VARIANT_SETTINGS)));
     }
-    files
+    unique(files)
 }
 
 /// The files among the values of declared settings. Where a key is no file may say; it is a place of its own.
@@ -301,13 +294,7 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
         Some(ExternalResource { setting, value: path(experiment)?.display().to_string() })
     };
     all.extend(FLAGS_OF_FILES.into_iter().filter_map(file));
-    let mut places: Vec<ExternalResource> = Vec::new();
-    for place in all {
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
-    places
+    unique(all)
 }
 
 fn places_of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
