@@ -8,7 +8,7 @@ use crate::prompting::protocol::react_paper::{question_line, step_text};
 use crate::prompting::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
 use crate::runner::RunError;
 use crate::runner::agent::replay::{Difference, Replayed, replay};
-use crate::runner::agent::{Acting, Approach};
+use crate::runner::agent::{Acting, Approach, Stage};
 use crate::runner::find_protocol;
 use crate::runner::import::notebook::{self, Claims, Imported};
 use crate::runner::stored::question_of;
@@ -78,7 +78,7 @@ pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str
         history: Vec::new(),
     });
     let metric = if imported.claims.claim.is_some() { Metric::Paper } else { Metric::Hotpot };
-    let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
+    let approach = Approach(vec![Stage::Act(Acting { protocol: Arc::new(react_paper::Paper), setup })]);
     let mut outcome = outcome(&imported.trajectory, &question_of(&imported.trajectory), &approach, metric);
     let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
     outcome.replayed.differences.extend(found);

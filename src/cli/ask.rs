@@ -11,7 +11,7 @@ use crate::analysis::report::{Live, View, counted, visible};
 use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
 use crate::models::{Model, ModelError, OnEvent};
 use crate::prompting::protocol::Setup;
-use crate::runner::agent::{Approach, Episode, EpisodeObserver};
+use crate::runner::agent::{Episode, EpisodeObserver};
 use crate::runner::experiment::{Experiment, Limits};
 use crate::runner::store::Appender;
 use crate::runner::{OneAgent, shortfalls};
@@ -187,11 +187,7 @@ impl<'a> Talk<'a> {
                 self.one.variant.method, self.one.variant.protocol
             ));
         }
-        let (Approach::Act(acting) | Approach::ActThenVote(acting, ..) | Approach::VoteThenAct(.., acting)) =
-            &mut self.one.agent.approach
-        else {
-            return;
-        };
+        let Some(acting) = self.one.agent.approach.acting_mut() else { return };
         acting.setup = Arc::new(Setup { history: memory, ..Setup::clone(&acting.setup) });
     }
 }

@@ -6,7 +6,7 @@ use crate::base::stats::rng::SplitMix64;
 use crate::base::text::{is_chinese, visible_line};
 use crate::base::{Branch, BranchEdit, Call, Fork, Message, Provenance, Step, Tool, Trajectory, sha256_hex};
 use crate::prompting::protocol::{Frame, Kind, Protocol, Spacing};
-use crate::runner::agent::{Acting, Approach};
+use crate::runner::agent::{Acting, Approach, Stage};
 use crate::runner::store::RunFolder;
 use crate::scoring::{GoldEvidence, is_same_page, page_title, search_missed};
 use std::collections::BTreeSet;
@@ -143,7 +143,7 @@ impl<'a> Parent<'a> {
         approach: &'a Approach,
         repeats: u32,
     ) -> Result<Self, RunError> {
-        if let Approach::Act(acting) = approach {
+        if let [Stage::Act(acting)] = &approach.0[..] {
             return Ok(Self { run, trajectory, acting, repeats });
         }
         let variant = visible_line(&trajectory.variant, 80);

@@ -15,7 +15,7 @@ use crate::models::{Api, Budgeted, ModelError, Price, shown_urls};
 use crate::net::redact;
 use crate::prompting::protocol;
 use crate::runner::agent::program::{FindModel, Opened, Program, ProgramModel, Start};
-use crate::runner::agent::{Agent, Approach};
+use crate::runner::agent::{Agent, Approach, Stage};
 use crate::runner::experiment::{
     AGENT_FILES, Experiment, VARIANT_SETTINGS, VariantSettings, VariantSpec, refused_for_programs,
 };
@@ -96,7 +96,7 @@ fn with_models(
         model: ModelSettings::baseline(<_>::default()).model,
         source: Arc::clone(&wiki.source),
         session: SessionOptions { passages, observation_chars: settings.observation_chars, ..usual },
-        approach: Approach::Program(Arc::new(program)),
+        approach: Approach(vec![Stage::Program(Arc::new(program))]),
         price: price.map(Price::from),
         journaled,
     };

@@ -59,7 +59,7 @@ pub enum Turn {
     Stop(Stop),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stop {
     /// The outcome; a dialogue never gives [`Outcome::NotMeasured`], [`Outcome::Budget`] or [`Outcome::ContextOverflow`].
     pub outcome: Outcome,

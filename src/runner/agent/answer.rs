@@ -1,6 +1,6 @@
 //! An agent, and how it runs an episode by its method.
 
-use super::approach::{Answering, Approach, backed_off, is_majority, voted};
+use super::approach::{Answering, Approach, Stage, backed_off, voted};
 use super::drive::{
     Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Journal, Log, differs, drive,
 };
@@ -104,26 +104,23 @@ impl Agent {
 
 impl<'a> Running<'a> {
     async fn answer(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
-        match approach {
-            Approach::Act(acting) => self.converse(acting.dialogue()).await,
-            Approach::Answer(answering) => self.converse(answering.dialogue()).await,
-            Approach::Vote(answering, voting) => self.vote(answering, voting).await,
-            Approach::ActThenVote(acting, answering, voting) => {
-                let first = self.converse(acting.dialogue()).await?;
-                if first.answers() {
-                    return Ok(first);
-                }
-                Ok(backed_off(first, self.vote(answering, voting).await?))
+        let mut stop = Stop::default();
+        for stage in &approach.0 {
+            stop = backed_off(stop, self.stage(stage).await?);
+            if stage.settles(&stop, &self.record.votes) {
+                break;
             }
+        }
+        Ok(stop)
+    }
+
+    async fn stage(&mut self, stage: &Stage) -> Result<Stop, EpisodeError> {
+        match stage {
+            Stage::Act(acting) => self.converse(acting.dialogue()).await,
+            Stage::Answer(answering) => self.converse(answering.dialogue()).await,
+            Stage::Vote(answering, voting) => self.vote(answering, voting).await,
             #[cfg(feature = "serve")]
-            Approach::Program(program) => self.program(program).await,
-            Approach::VoteThenAct(answering, voting, acting) => {
-                let first = self.vote(answering, voting).await?;
-                if is_majority(&self.record.votes, voting) {
-                    return Ok(first);
-                }
-                Ok(backed_off(first, self.converse(acting.dialogue()).await?))
-            }
+            Stage::Program(program) => self.program(program).await,
         }
     }
 

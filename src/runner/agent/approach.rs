@@ -1,4 +1,4 @@
-//! The methods as data: the parts of an episode and their settings.
+//! The methods as data: the stages of an episode and their settings.
 
 #[cfg(feature = "serve")]
 use super::program::Program;
@@ -22,23 +22,20 @@ pub struct Answering {
 }
 
 #[derive(Debug, Clone)]
-pub enum Approach {
-    /// `react` and `act`.
+pub enum Stage {
     Act(Acting),
-    /// `standard` and `cot`.
     Answer(Answering),
-    /// `cot-sc`.
     Vote(Answering, Voting),
-    /// `react-cot-sc`.
-    ActThenVote(Acting, Answering, Voting),
-    /// `cot-sc-react`.
-    VoteThenAct(Answering, Voting, Acting),
     /// Another program, which has prompts and steps of its own.
     #[cfg(feature = "serve")]
     Program(Arc<Program>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The stages of an episode. A back-off has two, and comes to the second where the first settles nothing.
+#[derive(Debug, Clone)]
+pub struct Approach(pub Vec<Stage>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredPrompt {
     pub sha256: String,
     pub text: String,
@@ -58,7 +55,7 @@ fn move_seed(setup: &mut Setup, by: u64) {
     setup.decoding.seed = setup.decoding.seed.map(|seed| seed.wrapping_add(by));
 }
 
-/// The end of a back-off: its second part's, with the repairs of both.
+/// The end of a back-off: its second stage's, with the repairs of both.
 pub(super) fn backed_off(first: Stop, mut second: Stop) -> Stop {
     second.repairs.splice(0..0, first.repairs);
     second
@@ -93,52 +90,56 @@ impl Answering {
     }
 }
 
+impl Stage {
+    /// Whether a back-off ends with this end of its first stage, and the votes for it.
+    pub(super) fn settles(&self, stop: &Stop, votes: &[Vote]) -> bool {
+        if let Self::Vote(_, voting) = self { is_majority(votes, voting) } else { stop.answers() }
+    }
+}
+
 impl Approach {
-    /// The approach of a method. `acting` and `answering` build its parts and are called only for parts that it has.
+    /// The approach of a method. `acting` and `answering` build its stages and are called only for those that it has.
     pub fn of<E>(
         method: Method,
         acting: impl FnOnce(Method) -> Result<Acting, E>,
         answering: impl FnOnce(Method) -> Result<Answering, E>,
         voting: Voting,
     ) -> Result<Self, E> {
-        Ok(match method {
-            Method::Act | Method::React => Self::Act(acting(method)?),
-            Method::Standard | Method::Cot => Self::Answer(answering(method)?),
-            Method::CotSc => Self::Vote(answering(Method::Cot)?, voting),
-            Method::ReactThenCotSc => Self::ActThenVote(acting(Method::React)?, answering(Method::Cot)?, voting),
-            Method::CotScThenReact => Self::VoteThenAct(answering(Method::Cot)?, voting, acting(Method::React)?),
-        })
+        let act = |method| acting(method).map(Stage::Act);
+        let vote = |answering| Stage::Vote(answering, voting);
+        Ok(Self(match method {
+            Method::Act | Method::React => vec![act(method)?],
+            Method::Standard | Method::Cot => vec![Stage::Answer(answering(method)?)],
+            Method::CotSc => vec![vote(answering(Method::Cot)?)],
+            Method::ReactThenCotSc => vec![act(Method::React)?, vote(answering(Method::Cot)?)],
+            Method::CotScThenReact => vec![vote(answering(Method::Cot)?), act(Method::React)?],
+        }))
     }
 
-    /// The stored prompts: the only part's, or of a back-off that of the part with tools and that of the direct part.
+    /// The stored prompts: the only stage's, or of a back-off that of the stage with tools and that of the direct one.
     pub fn prompts(&self) -> (StoredPrompt, Option<StoredPrompt>) {
-        match self {
-            Self::Act(acting) => (acting.prompt(), None),
-            Self::Answer(answering) | Self::Vote(answering, _) => (answering.prompt(), None),
-            Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
-                (acting.prompt(), Some(answering.prompt()))
-            }
-            #[cfg(feature = "serve")]
-            Self::Program(_) => (StoredPrompt { sha256: String::new(), text: String::new() }, None),
-        }
+        let direct = self.0.iter().find_map(|stage| match stage {
+            Stage::Answer(answering) | Stage::Vote(answering, _) => Some(answering.prompt()),
+            _ => None,
+        });
+        let mut prompts = self.acting().map(Acting::prompt).into_iter().chain(direct);
+        (prompts.next().unwrap_or_default(), prompts.next())
     }
 
     /// The same for a repeat (from 0) of a question. Seeds differ between repeats, or a server would repeat itself.
     #[must_use]
     pub fn repeated(&self, repeat: u32) -> Self {
         let mut repeated = self.clone();
-        let (acting, answering) = match &mut repeated {
-            Self::Act(acting) => (Some(acting), None),
-            Self::Answer(answering) | Self::Vote(answering, _) => (None, Some(answering)),
-            Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
-                (Some(acting), Some(answering))
+        for stage in &mut repeated.0 {
+            let setup = match stage {
+                Stage::Act(acting) => &mut acting.setup,
+                Stage::Answer(answering) | Stage::Vote(answering, _) => &mut answering.setup,
+                #[cfg(feature = "serve")]
+                Stage::Program(_) => continue,
+            };
+            if repeat > 0 && setup.decoding.seed.is_some() {
+                move_seed(Arc::make_mut(setup), SEEDS_A_REPEAT * u64::from(repeat));
             }
-            #[cfg(feature = "serve")]
-            Self::Program(_) => (None, None),
-        };
-        let setups = [acting.map(|part| &mut part.setup), answering.map(|part| &mut part.setup)];
-        for setup in setups.into_iter().flatten().filter(|setup| repeat > 0 && setup.decoding.seed.is_some()) {
-            move_seed(Arc::make_mut(setup), SEEDS_A_REPEAT * u64::from(repeat));
         }
         repeated
     }
@@ -147,9 +148,8 @@ impl Approach {
     #[must_use]
     pub fn branched(mut self, branch: Option<&Branch>) -> Self {
         let edit = branch.and_then(|branch| branch.edit.as_ref());
-        if let (Some(spacing), Self::Act(acting)) =
-            (edit.and_then(|edit| Spacing::named(edit.formatting()?)), &mut self)
-        {
+        let spacing = edit.and_then(|edit| Spacing::named(edit.formatting()?));
+        if let (Some(spacing), Some(acting)) = (spacing, self.acting_mut()) {
             let setup = Arc::make_mut(&mut acting.setup);
             setup.frame = setup.frame.spaced(spacing);
         }
@@ -160,18 +160,17 @@ impl Approach {
     #[cfg_attr(not(feature = "serve"), expect(clippy::unused_self, reason = "this build runs no other programs"))]
     pub fn is_program(&self) -> bool {
         #[cfg(feature = "serve")]
-        return matches!(self, Self::Program(_));
+        return matches!(self.0[..], [Stage::Program(_)]);
         #[cfg(not(feature = "serve"))]
         false
     }
 
     pub fn acting(&self) -> Option<&Acting> {
-        match self {
-            Self::Act(acting) | Self::ActThenVote(acting, ..) | Self::VoteThenAct(.., acting) => Some(acting),
-            Self::Answer(_) | Self::Vote(..) => None,
-            #[cfg(feature = "serve")]
-            Self::Program(_) => None,
-        }
+        self.0.iter().find_map(|stage| if let Stage::Act(acting) = stage { Some(acting) } else { None })
+    }
+
+    pub fn acting_mut(&mut self) -> Option<&mut Acting> {
+        self.0.iter_mut().find_map(|stage| if let Stage::Act(acting) = stage { Some(acting) } else { None })
     }
 }
 
@@ -210,7 +209,7 @@ pub(super) fn voted(samples: Vec<Stop>) -> (Stop, Vec<Vote>) {
 }
 
 /// Whether the first of `votes` has the share of all samples that `voting` requires.
-pub fn is_majority(votes: &[Vote], voting: &Voting) -> bool {
+fn is_majority(votes: &[Vote], voting: &Voting) -> bool {
     votes.first().is_some_and(|vote| f64::from(vote.count) >= voting.majority * f64::from(voting.samples))
 }
 

@@ -3,7 +3,7 @@
 //! The first prompt is the real one; every further call adds a step in the protocol's form, with texts of the lengths
 //! below. A token is estimated at [`BYTES_PER_TOKEN`] bytes.
 
-use super::approach::{Acting, Answering, Approach};
+use super::approach::{Acting, Answering, Approach, Stage};
 use crate::base::request::BYTES_PER_TOKEN;
 use crate::base::{AnswerKind, Question, Tool, Usage, Voting};
 use crate::prompting::protocol::{Dialogue, Turn};
@@ -24,7 +24,7 @@ const LONG_OBSERVATION: usize = 4000;
 const RATIONALE: usize = 240;
 /// Bytes of a direct answer.
 const ANSWER: usize = 20;
-/// One in this many episodes of a back-off needs its second part.
+/// One in this many episodes of a back-off needs its second stage.
 const BACKED_OFF: u64 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -80,26 +80,25 @@ impl Load {
 impl Approach {
     /// Of one question, where a call of the tool `passages` shows so many of them.
     pub fn forecast(&self, question: &Question, passages: usize) -> Forecast {
+        let mut sum = Forecast::default();
+        for (stage, one_in) in self.0.iter().zip([1, BACKED_OFF]) {
+            let Forecast { expected, most } = stage.forecast(question, passages);
+            sum += Forecast { expected: expected.share(1, one_in), most };
+        }
+        sum
+    }
+}
+
+impl Stage {
+    fn forecast(&self, question: &Question, passages: usize) -> Forecast {
         match self {
             Self::Act(acting) => acting.forecast(question, passages),
             Self::Answer(answering) => answering.forecast(question),
             Self::Vote(answering, voting) => answering.votes(voting, question),
-            Self::ActThenVote(acting, answering, voting) => {
-                backed_off(acting.forecast(question, passages), answering.votes(voting, question))
-            }
-            Self::VoteThenAct(answering, voting, acting) => {
-                backed_off(answering.votes(voting, question), acting.forecast(question, passages))
-            }
             #[cfg(feature = "serve")]
             Self::Program(_) => of_program(),
         }
     }
-}
-
-fn backed_off(first: Forecast, second: Forecast) -> Forecast {
-    let mut sum = first;
-    sum += Forecast { expected: second.expected.share(1, BACKED_OFF), most: second.most };
-    sum
 }
 
 /// Bytes of the first prompt; none if the dialogue makes no request.
@@ -174,7 +173,7 @@ mod tests {
     use super::{Forecast, Load};
     use crate::base::{AnswerKind, Question, Usage, Voting};
     use crate::prompting::protocol::{Frame, Options, Setup, find, testing};
-    use crate::runner::agent::{Acting, Answering, Approach};
+    use crate::runner::agent::{Acting, Answering, Approach, Stage};
     use std::sync::Arc;
 
     fn setup(max_steps: usize) -> Arc<Setup> {
@@ -183,7 +182,7 @@ mod tests {
 
     fn act(protocol: &str, max_steps: usize) -> Approach {
         let protocol = find(protocol, &Options::default()).expect("known").expect("no options");
-        Approach::Act(Acting { protocol, setup: setup(max_steps) })
+        Approach(vec![Stage::Act(Acting { protocol, setup: setup(max_steps) })])
     }
 
     fn question() -> Question {
@@ -226,13 +225,13 @@ mod tests {
     fn votes_and_back_offs_add_up() {
         let answering = Answering { setup: setup(7), reasons: true, oracle_context: false };
         let voting = Voting { samples: 21, ..Voting::default() };
-        let one = Approach::Answer(answering.clone()).forecast(&question(), 3);
-        let vote = Approach::Vote(answering.clone(), voting).forecast(&question(), 3);
+        let one = Approach(vec![Stage::Answer(answering.clone())]).forecast(&question(), 3);
+        let voted = Stage::Vote(answering, voting);
+        let vote = Approach(vec![voted.clone()]).forecast(&question(), 3);
         assert_eq!((vote.expected.calls, vote.most.calls), (21, 42));
         assert_eq!(tokens(vote.expected), 21 * tokens(one.expected));
         let act = act("react-paper", 7);
-        let Approach::Act(acting) = act.clone() else { panic!("an agent") };
-        let both = Approach::ActThenVote(acting, answering, voting).forecast(&question(), 3);
+        let both = Approach([act.0.clone(), vec![voted]].concat()).forecast(&question(), 3);
         assert_eq!((both.expected.calls, both.most.calls), (4 + 11, 14 + 42));
         assert_eq!(tokens(both.most), tokens(act.forecast(&question(), 3).most) + tokens(vote.most));
     }

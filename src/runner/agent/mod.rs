@@ -21,7 +21,7 @@ pub mod program;
 pub mod replay;
 
 pub use answer::Agent;
-pub use approach::{Acting, Answering, Approach, StoredPrompt};
+pub use approach::{Acting, Answering, Approach, Stage, StoredPrompt};
 pub use drive::{Episode, EpisodeObserver, Journal};
 pub use forecast::{Forecast, Load};
 

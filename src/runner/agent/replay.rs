@@ -1,7 +1,7 @@
 //! Replay of a recorded episode: the dialogue runs again on the recorded completions and observations, and everything
 //! that it computes is compared with the record.
 
-use super::approach::{Answering, Approach, backed_off, is_majority, voted};
+use super::approach::{Answering, Approach, Stage, backed_off, voted};
 use super::drive::overflown;
 use crate::base::{Call, Question, RebuiltPrompt, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
@@ -106,24 +106,24 @@ impl<'a> Part<'a> {
 
 impl Run<'_> {
     fn by(&mut self, approach: &Approach) -> Option<Stop> {
-        match approach {
-            Approach::Act(acting) => self.part(acting.dialogue(), None),
-            Approach::Answer(answering) => self.part(answering.dialogue(), None),
-            Approach::Vote(answering, voting) => self.vote(answering, voting),
-            Approach::ActThenVote(acting, answering, voting) => {
-                let first = self.part(acting.dialogue(), None)?;
-                if first.answers() { Some(first) } else { Some(backed_off(first, self.vote(answering, voting)?)) }
+        let mut stop = Stop::default();
+        for stage in &approach.0 {
+            stop = backed_off(stop, self.stage(stage)?);
+            if stage.settles(&stop, &self.votes) {
+                break;
             }
-            Approach::VoteThenAct(answering, voting, acting) => {
-                let first = self.vote(answering, voting)?;
-                if is_majority(&self.votes, voting) {
-                    return Some(first);
-                }
-                Some(backed_off(first, self.part(acting.dialogue(), None)?))
-            }
+        }
+        Some(stop)
+    }
+
+    fn stage(&mut self, stage: &Stage) -> Option<Stop> {
+        match stage {
+            Stage::Act(acting) => self.part(acting.dialogue(), None),
+            Stage::Answer(answering) => self.part(answering.dialogue(), None),
+            Stage::Vote(answering, voting) => self.vote(answering, voting),
             // Nothing of it is computed here.
             #[cfg(feature = "serve")]
-            Approach::Program(_) => None,
+            Stage::Program(_) => None,
         }
     }
 

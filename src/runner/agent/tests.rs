@@ -1,7 +1,7 @@
 //! The methods with a scripted model: number of requests, votes, and a replay without differences.
 
 use super::replay::replay;
-use super::{Acting, Agent, Answering, Approach, Episode};
+use super::{Acting, Agent, Answering, Approach, Episode, Stage};
 use crate::base::{
     Completion, Decoding, Message, Method, Outcome, Question, Request, Trajectory, Usage, Variant, Voting,
 };
@@ -160,7 +160,7 @@ async fn an_agent_without_an_answer_falls_back_on_the_vote() {
 #[test]
 fn repeats_and_samples_have_seeds_of_their_own() {
     let approach = approach(Method::CotSc, voting(3), Some(7)).repeated(2);
-    let Approach::Vote(answering, voting) = &approach else { panic!("a vote") };
+    let [Stage::Vote(answering, voting)] = &approach.0[..] else { panic!("a vote") };
     let seeds: Vec<_> = (0..3).map(|number| answering.sample(number, voting).setup.decoding.seed).collect();
     assert_eq!(seeds, [Some(2007), Some(2008), Some(2009)]);
 }

@@ -4,7 +4,7 @@ use super::{NoConversation, Said, conversation};
 use crate::base::{Completion, FunctionCall, Message, Method, Role, Trajectory, Voting};
 use crate::prompting::protocol::{self, Frame, Options, Setup, ToolTexts, testing};
 use crate::runner::agent::tests::{episode, replying, scripted};
-use crate::runner::agent::{Acting, Answering, Approach};
+use crate::runner::agent::{Acting, Answering, Approach, Stage};
 use futures_util::FutureExt as _;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ fn shown(turns: &[Said]) -> Vec<String> {
 }
 
 fn of(id: &str, thoughts: bool, exemplars: bool, replies: &[&str]) -> Result<Vec<String>, NoConversation> {
-    let approach = Approach::Act(acting(id, thoughts));
+    let approach = Approach(vec![Stage::Act(acting(id, thoughts))]);
     let record = recorded(&approach, replies);
     let made = conversation(&record, &episode(Method::React).question, &approach, exemplars);
     made.map(|conversation| shown(&conversation.turns))
@@ -175,7 +175,7 @@ fn a_tool_that_speaks_as_the_system_becomes_the_user() {
 #[test]
 fn of_a_vote_the_first_sample_with_the_answer_speaks() {
     let answering = Answering { setup: setup(true), reasons: true, oracle_context: false };
-    let approach = Approach::Vote(answering, Voting { samples: 3, ..Voting::default() });
+    let approach = Approach(vec![Stage::Vote(answering, Voting { samples: 3, ..Voting::default() })]);
     let question = episode(Method::CotSc).question;
     let mut record = recorded(&approach, &[" a.\nAnswer: B", " b.\nAnswer: Ada\nQuestion 2", " c.\nAnswer: Ada"]);
     let said = conversation(&record, &question, &approach, false).expect("a conversation");
@@ -196,7 +196,7 @@ fn native_calls_and_their_results_are_turns() {
     let protocol = protocol::find("tools", &Options::default()).expect("a protocol").expect("no options");
     let frame = Frame { tools: protocol.tools(&ToolTexts::default()), ..testing::messages_frame(&[]) };
     let acting = Acting { protocol, setup: Arc::new(testing::setup(frame, 4)) };
-    let approach = Approach::Act(acting);
+    let approach = Approach(vec![Stage::Act(acting)]);
     let call = |id: &str, name: &str, arguments: &str| FunctionCall {
         id: id.to_owned(),
         name: name.to_owned(),
