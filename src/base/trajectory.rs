@@ -558,6 +558,20 @@ impl Paid {
     }
 
     #[must_use]
+    pub fn share(self, count: u64, of: u64) -> Self {
+        let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
+        let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, .. } =
+            self.usage;
+        let usage = Usage {
+            cached_tokens: part(cached_tokens),
+            cache_write_tokens: part(cache_write_tokens),
+            reasoning_tokens: part(reasoning_tokens),
+            ..Usage::new(part(prompt_tokens), part(completion_tokens))
+        };
+        Self { calls: part(self.calls), uncounted: part(self.uncounted), usage }
+    }
+
+    #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(other.calls),

@@ -6,7 +6,7 @@
 
 use super::prices::Price;
 use super::{BudgetKind, Model, ModelError, OnEvent, ask};
-use crate::base::{Completion, Decoding, Request, Usage};
+use crate::base::{Completion, Decoding, Paid, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,10 +23,7 @@ pub struct Limits {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spent {
-    pub calls: u64,
-    /// Calls for which the server did not count tokens, so that they are estimated.
-    pub estimated: u64,
-    pub usage: Usage,
+    pub paid: Paid,
     pub usd: f64,
 }
 
@@ -51,14 +48,12 @@ impl Limits {
 }
 
 impl Spent {
-    pub fn of(calls: u64, usage: Usage, price: Option<Price>) -> Self {
-        Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
+    pub fn of(paid: Paid, price: Option<Price>) -> Self {
+        Self { paid, usd: price.map_or(0.0, |price| price.of(paid.usage)) }
     }
 
     pub fn add(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.estimated += other.estimated;
-        self.usage += other.usage;
+        self.paid += other.paid;
         self.usd += other.usd;
     }
 }
@@ -101,9 +96,10 @@ impl Budget {
         if let Some(refusal) = ledger.refusal(&self.limits) {
             return Err(refusal);
         }
-        let estimate = Spent::of(1, usage, price);
+        let call = Paid { calls: 1, ..Paid::default() };
+        let estimate = Spent::of(Paid { usage, ..call }, price);
         ledger.pending.add(estimate);
-        Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(1, Usage::default(), None) })
+        Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(call, None) })
     }
 
     /// A panic in another thread cannot leave the counts half updated.
@@ -116,11 +112,11 @@ impl Ledger {
     fn refusal(&self, limits: &Limits) -> Option<ModelError> {
         let (spent, pending) = (self.spent, self.pending);
         let refused = |which, spent, limit| Some(ModelError::Budget { which, spent, limit });
-        let calls = spent.calls + pending.calls;
+        let calls = spent.paid.calls + pending.paid.calls;
         if let Some(limit) = limits.calls.filter(|limit| calls >= *limit) {
             return refused(BudgetKind::Calls, calls.to_string(), limit.to_string());
         }
-        let tokens = spent.usage.total() + pending.usage.total();
+        let tokens = spent.paid.usage.total() + pending.paid.usage.total();
         if let Some(limit) = limits.tokens.filter(|limit| tokens >= *limit) {
             return refused(BudgetKind::Tokens, tokens.to_string(), limit.to_string());
         }
@@ -149,8 +145,8 @@ impl Pending {
         }
         let estimated = || Usage::estimated(request.prompt.bytes(), completion.text.len());
         let usage = completion.usage.unwrap_or_else(estimated);
-        let paid = Spent::of(1, usage, self.price);
-        self.paid = Spent { estimated: u64::from(completion.usage.is_none()), ..paid };
+        let uncounted = u64::from(completion.usage.is_none());
+        self.paid = Spent::of(Paid { calls: 1, uncounted, usage }, self.price);
     }
 }
 
@@ -158,10 +154,9 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let mut ledger = self.budget.ledger();
         let pending = &mut ledger.pending;
-        pending.calls -= self.estimate.calls;
-        pending.usage.prompt_tokens -= self.estimate.usage.prompt_tokens;
+        pending.paid = pending.paid.saturating_sub(self.estimate.paid);
         // Floating-point sums do not cancel exactly.
-        pending.usd = if pending.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
+        pending.usd = if pending.paid.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
         ledger.spent.add(self.paid);
     }
 }

@@ -5,7 +5,7 @@ use super::stopping::Watch;
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Paid, Trajectory};
 use crate::models::{Budget, Limits, Spent};
-use crate::runner::agent::{Agent, Episode, Load};
+use crate::runner::agent::{Agent, Episode};
 use crate::runner::store::Journal;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ struct State {
     /// What earlier starts and ended episodes have spent.
     spent: Spent,
     /// What ended episodes of each variant took, and how many they are.
-    ended: HashMap<String, (u64, Load)>,
+    ended: HashMap<String, (u64, Paid)>,
     /// What the episodes in flight are expected to take, and what earlier starts have paid for of each.
     open: HashMap<String, (Spent, Paid)>,
 }
@@ -73,10 +73,8 @@ impl Guard {
         let kept = self.journal.paid_for(&episode.key);
         let expected = state.expected(agent, episode);
         let rest = Spent {
-            calls: expected.calls.saturating_sub(kept.calls),
-            usd: (expected.usd - agent.price.map_or(0.0, |price| price.of(kept.usage))).max(0.0),
-            usage: expected.usage.saturating_sub(kept.usage),
-            estimated: 0,
+            paid: expected.paid.saturating_sub(kept),
+            usd: (expected.usd - Spent::of(kept, agent.price).usd).max(0.0),
         };
         let mut committed = state.spent;
         state.open.values().for_each(|(open, _)| committed.add(*open));
@@ -157,16 +155,15 @@ impl Guard {
             return;
         }
         let mut state = self.state();
-        let Paid { calls, usage, .. } = Paid::of(trajectory);
+        let paid = Paid::of(trajectory);
         if trajectory.measured() {
             let (episodes, load) = state.ended.entry(trajectory.variant.clone()).or_default();
             *episodes += 1;
-            *load += Load { calls, usage };
+            *load += paid;
         }
         let (_, kept) = state.open.remove(&trajectory.key).unwrap_or_default();
         let price = self.agents.get(&trajectory.variant).and_then(|agent| agent.price);
-        let paid = Spent::of(calls.saturating_sub(kept.calls), usage.saturating_sub(kept.usage), price);
-        state.spent.add(paid);
+        state.spent.add(Spent::of(paid.saturating_sub(kept), price));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -181,8 +178,7 @@ impl State {
         let (ended, took) = self.ended.get(&episode.variant.name).copied().unwrap_or_default();
         let mut load = agent.approach.forecast(&episode.question, agent.session.passages).expected.share(PRIOR, 1);
         load += took;
-        let Load { calls, usage } = load.share(1, PRIOR + ended);
-        Spent::of(calls, usage, agent.price)
+        Spent::of(load.share(1, PRIOR + ended), agent.price)
     }
 }
 
@@ -194,8 +190,9 @@ fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
             format!("{left} of {limit} {unit} are left, and an episode takes about {next}")
         })
     };
-    let calls = limits.calls.and_then(|limit| over("model calls", limit, committed.calls, next.calls));
-    let tokens = || limits.tokens.and_then(|limit| over("tokens", limit, committed.usage.total(), next.usage.total()));
+    let calls = limits.calls.and_then(|limit| over("model calls", limit, committed.paid.calls, next.paid.calls));
+    let total = |spent: Spent| spent.paid.usage.total();
+    let tokens = || limits.tokens.and_then(|limit| over("tokens", limit, total(committed), total(next)));
     let dollars = || {
         let limit = limits.usd.filter(|limit| committed.usd + next.usd > *limit)?;
         let left = (limit - committed.usd).max(0.0);
@@ -207,7 +204,7 @@ fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Breakers, Guard};
-    use crate::base::{Outcome, Usage};
+    use crate::base::{Outcome, Paid, Usage};
     use crate::models::{Budget, Limits, Spent};
     use crate::runner::store::RunFolder;
     use std::collections::HashMap;
@@ -247,7 +244,7 @@ mod tests {
         assert!(strict.reason().is_some_and(|reason| reason.starts_with("2 episodes could not be measured")));
         patient.saw(&trajectory(Outcome::Budget, "spent"));
         assert_eq!(patient.reason(), Some("spent"));
-        budget.charge(Spent::of(1, Usage::new(99, 1), None));
+        budget.charge(Spent::of(Paid { calls: 1, uncounted: 0, usage: Usage::new(99, 1) }, None));
         assert!(guard(&budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
     }
 }

@@ -6,9 +6,9 @@ use super::model::ModelSettings;
 use crate::base::bounded::text_at_most;
 use crate::base::request::BYTES_PER_TOKEN;
 use crate::base::text::{counted, thousands};
-use crate::base::{Paid, PriceRecord};
+use crate::base::{Paid, PriceRecord, unique};
 use crate::models::{Price, PriceEntry, Prices};
-use crate::runner::agent::{Episode, Forecast, Load};
+use crate::runner::agent::{Episode, Forecast};
 use crate::runner::experiment::{Experiment, VariantSettings, price};
 use crate::runner::store::Records;
 use serde_json::{Value, json};
@@ -37,14 +37,14 @@ pub struct EstimateRow {
 impl Estimate {
     /// Variants of which episodes are recorded are expected to go on as they went, the others as usual.
     pub(super) fn of(job: &Job, due: &[Episode], records: Option<&Records>) -> Result<Self, RunError> {
-        let mut recorded: HashMap<String, (u64, Load)> = HashMap::new();
+        let mut recorded: HashMap<String, (u64, Paid)> = HashMap::new();
         for trajectory in records.into_iter().flat_map(Records::iter) {
             let trajectory = trajectory?;
             if trajectory.measured() {
-                let Paid { calls, usage, .. } = Paid::of(&trajectory);
+                let paid = Paid::of(&trajectory);
                 let (episodes, load) = recorded.entry(trajectory.variant).or_default();
                 *episodes += 1;
-                *load += Load { calls, usage };
+                *load += paid;
             }
         }
         let mut rows: HashMap<&str, (u64, Forecast)> = HashMap::new();
@@ -97,7 +97,7 @@ impl Estimate {
     }
 
     fn sum(&self, of: impl Fn(&EstimateRow) -> Expense) -> Expense {
-        let zero = Expense { load: Load::default(), usd: Some(0.0) };
+        let zero = Expense { load: Paid::default(), usd: Some(0.0) };
         // What costs nothing needs no price; where nothing at all is due, nothing is known of the price either.
         let due: Vec<&EstimateRow> = self.rows.iter().filter(|row| row.due > 0).collect();
         let rows = if due.is_empty() { self.rows.iter().collect() } else { due };
@@ -131,13 +131,13 @@ impl Estimate {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expense {
-    pub load: Load,
+    pub load: Paid,
     /// US dollars, where the price of all of it is known.
     pub usd: Option<f64>,
 }
 
 impl Expense {
-    fn of(load: Load, price: Option<Price>) -> Self {
+    fn of(load: Paid, price: Option<Price>) -> Self {
         Self { load, usd: price.map(|price| price.of(load.usage)) }
     }
 
@@ -204,22 +204,17 @@ pub(crate) fn set_prices(experiment: &Experiment) -> Result<Vec<SetPrice>, RunEr
     // The file is opened only for a model whose price it may hold.
     let needs_file = settings.iter().any(|settings| settings.price.is_none());
     let list = file.filter(|_| needs_file).map(read).transpose()?.map(PriceList);
-    let mut found: Vec<SetPrice> = Vec::new();
-    for settings in settings {
+    let set = |settings: &VariantSettings| {
         let (setting, value, price) = match (&settings.price, &list, file) {
-            (Some(text), ..) => ("price", text.clone(), price(text)),
-            (None, Some(list), Some(file)) => ("prices", file.display().to_string(), list.of(settings)),
-            _ => continue,
+            (Some(text), ..) => ("price", text.clone(), price(text)?),
+            (None, Some(list), Some(file)) => ("prices", file.display().to_string(), list.of(settings)?),
+            _ => return None,
         };
-        let Some(price) = price else { continue };
         let ours = usual.of(&VariantSettings { price: None, ..settings.clone() });
         let model = settings.model.clone().unwrap_or_default();
-        let one = SetPrice { setting, value, model, shown: amounts(&price), low: low(&price, ours.as_ref()) };
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    Ok(found)
+        Some(SetPrice { setting, value, model, shown: amounts(&price), low: low(&price, ours.as_ref()) })
+    };
+    Ok(unique(settings.into_iter().filter_map(set)))
 }
 
 /// A price in the form of `--price`.

@@ -10,7 +10,7 @@ use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};
 use crate::base::line_diff::line_diff;
 use crate::base::text::{counted, is_chinese, shell_word, thousands, visible_line};
-use crate::base::{Manifest, Method, Paid, Shard, ShardRecord, Variant};
+use crate::base::{Manifest, Method, Shard, ShardRecord, Variant};
 use crate::models::{Price, Spent};
 use crate::net::recording::NOT_OWN_HINT;
 use crate::runner::experiment::{Output, defaults};
@@ -174,9 +174,9 @@ impl OutputPlan {
         let watch = watch.map(Arc::new);
         drop(plan);
         stopping::remember(watch.as_deref(), &self.folder, &mut job.manifest)?;
-        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard)? {
+        for (variant, paid) in self.folder.paid(&records, lock.shard)? {
             let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
-            job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
+            job.budget.charge(Spent::of(paid, price));
         }
         let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);

@@ -254,7 +254,7 @@ fn closing_notes(pool: &Pool, end: &End, left: Option<&Summary>) -> Vec<String> 
             pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest)).map(|hint| format!("hint: {hint}")),
         );
     }
-    let estimated = pool.budget.spent().estimated;
+    let estimated = pool.budget.spent().paid.uncounted;
     if estimated > 0 && pool.budget.limits().is_any() {
         lines.push(format!(
             "note: the server did not count the tokens of {}; the budget took {BYTES_PER_TOKEN} bytes for a token",

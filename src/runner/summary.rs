@@ -444,8 +444,8 @@ impl Spending {
                 (unfinished, &mut spending.unfinished),
                 (discarded, &mut spending.discarded),
             ] {
-                sum.add(part.calls, part.usage, price);
-                spending.total.add(part.calls, part.usage, price);
+                sum.add(part, price);
+                spending.total.add(part, price);
             }
         }
         spending
@@ -453,7 +453,7 @@ impl Spending {
 }
 
 impl Expenditure {
-    fn add(&mut self, calls: u64, usage: Usage, price: Option<Price>) {
+    fn add(&mut self, Paid { calls, usage, .. }: Paid, price: Option<Price>) {
         self.calls += calls;
         self.usage += usage;
         if let Some(price) = price {

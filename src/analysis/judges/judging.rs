@@ -7,7 +7,7 @@ use super::{
     key,
 };
 use crate::base::text::{counted, cut, printable};
-use crate::base::{Completion, Decoding, PriceRecord, Request, RequestOption, Usage, sha256_hex};
+use crate::base::{Completion, Decoding, Paid, PriceRecord, Request, RequestOption, Usage, sha256_hex};
 use crate::models::{Budgeted, Model, ModelError, Price, Spent, in_episode};
 use crate::net::recording::TapeError;
 use crate::runner::error;
@@ -142,12 +142,10 @@ impl<V: JudgeTask> Judging<V> {
             model
         } else {
             for earlier in self.known.by(&judge) {
-                self.pool.budget.charge(Spent {
-                    calls: u64::from(earlier.attempts > 0),
-                    usage: earlier.usage.filter(|_| earlier.attempts > 0).unwrap_or_default(),
-                    usd: earlier.cost_usd.unwrap_or_default(),
-                    ..Spent::default()
-                });
+                let calls = u64::from(earlier.attempts > 0);
+                let usage = earlier.usage.filter(|_| calls > 0).unwrap_or_default();
+                let paid = Paid { calls, uncounted: 0, usage };
+                self.pool.budget.charge(Spent { paid, usd: earlier.cost_usd.unwrap_or_default() });
             }
             Arc::new(Budgeted::new(model, Arc::clone(&self.pool.budget), price.as_ref().map(Price::from)))
         };

@@ -72,9 +72,8 @@ fn short(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Costs, cells, costs};
-    use crate::base::Usage;
+    use crate::base::{Paid, Usage};
     use crate::runner::Expense;
-    use crate::runner::agent::Load;
     use crate::runner::experiment::Differing;
 
     #[test]
@@ -100,7 +99,7 @@ mod tests {
         assert!(text.ends_with("\nin all of them: prompt hotpotqa\n"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let expense = |calls, prompt_tokens, usd| Expense {
-            load: Load { calls, usage: Usage { prompt_tokens, ..Usage::default() } },
+            load: Paid { calls, uncounted: 0, usage: Usage { prompt_tokens, ..Usage::default() } },
             usd,
         };
         let row = |usd: Option<(f64, f64)>| Costs {

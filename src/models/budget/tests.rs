@@ -1,7 +1,7 @@
 //! What a budget lets through, and what it charges.
 
 use super::{Budget, BudgetKind, Budgeted, Limits, Spent};
-use crate::base::{Completion, Decoding, Prompt, Request, Usage};
+use crate::base::{Completion, Decoding, Paid, Prompt, Request, Usage};
 use crate::models::{Model, ModelError, Price};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, join_all};
@@ -95,7 +95,7 @@ async fn prompts_in_flight_count_by_estimate_until_the_server_counts_them() {
         bench.model.complete(&request).await.expect("60 tokens each");
     }
     let spent = bench.budget.spent();
-    assert_eq!((spent.calls, spent.usage.total(), spent.estimated), (6, 180, 0));
+    assert_eq!((spent.paid.calls, spent.paid.usage.total(), spent.paid.uncounted), (6, 180, 0));
     bench.model.complete(&request).await.expect("180 of 250 are spent");
     bench.model.complete(&request).await.expect("240 of 250 are spent");
     assert_eq!(refused(&bench.model.complete(&request).await), Some(BudgetKind::Tokens));
@@ -112,7 +112,7 @@ async fn dollars_need_a_price_and_uncounted_tokens_are_estimated() {
     }
     assert_eq!(refused(&bench.model.complete(&request).await), Some(BudgetKind::Usd));
     let spent = bench.budget.spent();
-    assert_eq!((spent.calls, spent.estimated, spent.usage), (3, 3, counted(300, 30)));
+    assert_eq!(spent.paid, Paid { calls: 3, uncounted: 3, usage: counted(300, 30) });
     assert!((spent.usd - 0.36).abs() < 1e-12);
 }
 
@@ -125,7 +125,7 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
         assert_eq!(failing.model.complete(&request).await, Err(ModelError::Other("down".into())));
     }
     assert_eq!(refused(&failing.model.complete(&request).await), Some(BudgetKind::Calls));
-    assert_eq!(failing.budget.spent(), Spent { calls: 2, ..Spent::default() });
+    assert_eq!(failing.budget.spent(), Spent::of(Paid { calls: 2, ..Paid::default() }, None));
 
     let cached = Completion { cached: true, ..completion(Some(counted(100, 10))) };
     let kept = bench(Limits { calls: Some(1), tokens: Some(150), ..Limits::default() }, Ok(cached));
@@ -139,7 +139,7 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
 #[tokio::test]
 async fn a_resumed_run_begins_with_what_is_spent() {
     let bench = bench(Limits { tokens: Some(1000), ..Limits::default() }, Ok(completion(None)));
-    bench.budget.charge(Spent::of(9, Usage::new(900, 100), None));
+    bench.budget.charge(Spent::of(Paid { calls: 9, uncounted: 0, usage: Usage::new(900, 100) }, None));
     assert_eq!(refused(&bench.model.complete(&request()).await), Some(BudgetKind::Tokens));
     assert!(bench.budget.refusal().is_some());
     assert_eq!(bench.asked.load(Ordering::SeqCst), 0);

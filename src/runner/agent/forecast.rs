@@ -5,7 +5,7 @@
 
 use super::approach::{Acting, Answering, Approach, Stage};
 use crate::base::request::BYTES_PER_TOKEN;
-use crate::base::{AnswerKind, Question, Tool, Usage, Voting};
+use crate::base::{AnswerKind, Paid, Question, Tool, Usage, Voting};
 use crate::prompting::protocol::{Dialogue, Turn};
 
 /// Steps of a question, the last one included. Published agents need 2 to 6: recorded runs of the paper's notebooks took
@@ -27,27 +27,13 @@ const ANSWER: usize = 20;
 /// One in this many episodes of a back-off needs its second stage.
 const BACKED_OFF: u64 = 2;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-pub struct Load {
-    /// Model calls, retries of a request left out.
-    pub calls: u64,
-    #[serde(flatten)]
-    pub usage: Usage,
-}
-
+/// Model calls, retries of a request left out, and their tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
     /// With the usual number of steps and texts of the usual lengths.
-    pub expected: Load,
+    pub expected: Paid,
     /// Every step used, every action missing, every completion as long as allowed, and long observations throughout.
-    pub most: Load,
-}
-
-impl std::ops::AddAssign for Load {
-    fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.usage += other.usage;
-    }
+    pub most: Paid,
 }
 
 impl std::ops::AddAssign for Forecast {
@@ -57,24 +43,8 @@ impl std::ops::AddAssign for Forecast {
     }
 }
 
-impl Load {
-    fn of(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Self {
-        Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
-    }
-
-    #[must_use]
-    pub fn share(self, count: u64, of: u64) -> Self {
-        let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
-        let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, .. } =
-            self.usage;
-        let usage = Usage {
-            cached_tokens: part(cached_tokens),
-            cache_write_tokens: part(cache_write_tokens),
-            reasoning_tokens: part(reasoning_tokens),
-            ..Usage::new(part(prompt_tokens), part(completion_tokens))
-        };
-        Self { calls: part(self.calls), usage }
-    }
+fn estimated(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Paid {
+    Paid { calls: calls as u64, uncounted: 0, usage: Usage::estimated(prompt_bytes, completion_bytes) }
 }
 
 impl Approach {
@@ -115,8 +85,8 @@ fn of_program() -> Forecast {
     const PROMPT: usize = 2_000;
     const CALLS: usize = 10_000;
     Forecast {
-        expected: Load::of(STEPS, growing(STEPS, PROMPT, OBSERVATION + THOUGHT), STEPS * THOUGHT),
-        most: Load::of(CALLS, CALLS * (PROMPT + LONG_OBSERVATION), CALLS * RATIONALE),
+        expected: estimated(STEPS, growing(STEPS, PROMPT, OBSERVATION + THOUGHT), STEPS * THOUGHT),
+        most: estimated(CALLS, CALLS * (PROMPT + LONG_OBSERVATION), CALLS * RATIONALE),
     }
 }
 
@@ -136,13 +106,13 @@ impl Acting {
         let shown = if protocol.offers().offers(Tool::Passages) { passages } else { 1 };
         let usual = if question.answer_kind == AnswerKind::Label { CLAIM_STEPS } else { STEPS };
         let steps = usual.min(setup.max_steps);
-        let expected = Load::of(steps, growing(steps, first, reply + labels + shown * OBSERVATION), steps * reply);
+        let expected = estimated(steps, growing(steps, first, reply + labels + shown * OBSERVATION), steps * reply);
 
         // A missing action costs a second call, so each step may have two.
         let completion = setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
         let long = growing(setup.max_steps, first, 2 * completion + labels + shown * LONG_OBSERVATION);
         let calls = 2 * setup.max_steps;
-        let most = Load::of(calls, 2 * long + setup.max_steps * completion, calls * completion);
+        let most = estimated(calls, 2 * long + setup.max_steps * completion, calls * completion);
         Forecast { expected, most }
     }
 }
@@ -154,11 +124,11 @@ impl Answering {
         let completion = self.setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
         // A chain of thought without an answer costs a second call.
         let most = if self.reasons {
-            Load::of(2, 2 * first + completion, 2 * completion)
+            estimated(2, 2 * first + completion, 2 * completion)
         } else {
-            Load::of(1, first, completion)
+            estimated(1, first, completion)
         };
-        Forecast { expected: Load::of(1, first, reply), most }
+        Forecast { expected: estimated(1, first, reply), most }
     }
 
     fn votes(&self, voting: &Voting, question: &Question) -> Forecast {
@@ -170,8 +140,8 @@ impl Answering {
 
 #[cfg(test)]
 mod tests {
-    use super::{Forecast, Load};
-    use crate::base::{AnswerKind, Question, Usage, Voting};
+    use super::Forecast;
+    use crate::base::{AnswerKind, Paid, Question, Usage, Voting};
     use crate::prompting::protocol::{Frame, Options, Setup, find, testing};
     use crate::runner::agent::{Acting, Answering, Approach, Stage};
     use std::sync::Arc;
@@ -189,7 +159,7 @@ mod tests {
         Question::new("q", "Who taught the engineer of the bridge?", vec!["Ines Mora".into()])
     }
 
-    fn tokens(load: Load) -> u64 {
+    fn tokens(load: Paid) -> u64 {
         load.usage.total()
     }
 

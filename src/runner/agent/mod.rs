@@ -23,7 +23,7 @@ pub mod replay;
 pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, Stage, StoredPrompt};
 pub use drive::{Episode, EpisodeObserver, Journal};
-pub use forecast::{Forecast, Load};
+pub use forecast::Forecast;
 
 #[cfg(test)]
 mod tests;
