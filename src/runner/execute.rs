@@ -8,12 +8,14 @@ use super::job::Job;
 use super::pace::Pacer;
 use super::summary::Summary;
 use crate::base::text::{counted, shell_word};
-use crate::base::{Event, Manifest, RunEvent, Trajectory, Wait};
-use crate::runner::agent::{self, Episode};
-use crate::runner::store::{Appender, Journal, StoreError};
+use crate::base::{Manifest, RunEvent, Trajectory, Wait};
+use crate::runner::agent::Episode;
+#[cfg(feature = "serve")]
+use crate::runner::agent::program;
+use crate::runner::store::{Appender, StoreError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::AssertUnwindSafe;
@@ -125,7 +127,7 @@ pub(super) async fn execute(
 async fn end_episodes<T: 'static>(running: &mut JoinSet<T>) {
     running.shutdown().await;
     #[cfg(feature = "serve")]
-    agent::program::clean_up_all();
+    program::clean_up_all();
 }
 
 fn begun(job: &Job, episodes: usize) -> RunEvent {
@@ -160,7 +162,7 @@ fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
                 None => None,
             };
             let trajectory = match guard.agents.get(&episode.variant.name) {
-                Some(agent) => agent.answer(&episode, Some(guard.journal.as_ref())).await,
+                Some(agent) => agent.answer(&episode, Some(&guard.journal)).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
             };
             guard.saw(&trajectory);
@@ -374,16 +376,6 @@ fn write_episodes(
         }
     }
     Ok(())
-}
-
-impl agent::Journal for Journal {
-    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
-        self.take(key, sample)
-    }
-
-    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {
-        async move { drop(self.keep(key, variant, sample, event).await) }.boxed()
-    }
 }
 
 /// Requests to stop. From when it is made on, none of the signals ends the program by itself, and none is lost: one that

@@ -2,7 +2,7 @@
 
 use super::approach::{Answering, Approach, Stage, backed_off, voted};
 use super::drive::{
-    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Journal, Log, differs, drive,
+    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Log, differs, drive,
 };
 #[cfg(feature = "serve")]
 use super::program::{self, Program, ProgramResult};
@@ -11,6 +11,7 @@ use crate::base::trajectory::CONFIDENCE;
 use crate::base::{Fork, Message, Outcome, Trajectory, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
+use crate::runner::store::Journal;
 use crate::wikipedia::{Session, SessionOptions, Source};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
     observer: Option<&'a dyn EpisodeObserver>,
-    journal: Option<&'a dyn Journal>,
+    journal: Option<&'a Journal>,
     log: Log,
     memory: Vec<Message>,
     record: Trajectory,
@@ -41,7 +42,7 @@ struct Running<'a> {
 impl Agent {
     /// Runs one episode, or goes on with it where the journal holds its beginning. Never fails: an error outside the agent
     /// has the outcome `not_measured`, a spent budget `budget`.
-    pub async fn answer(&self, episode: &Episode, journal: Option<&dyn Journal>) -> Trajectory {
+    pub async fn answer(&self, episode: &Episode, journal: Option<&Journal>) -> Trajectory {
         self.run(episode, None, journal).await.0
     }
 
@@ -59,7 +60,7 @@ impl Agent {
         &self,
         episode: &Episode,
         observer: Option<&dyn EpisodeObserver>,
-        journal: Option<&dyn Journal>,
+        journal: Option<&Journal>,
     ) -> (Trajectory, Vec<Message>) {
         let started = Instant::now();
         let record = Trajectory { detail: None, ..episode.not_measured("") };

@@ -8,8 +8,8 @@ use crate::base::{
 };
 use crate::models::{Model, ModelError, StreamEvent};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
+use crate::runner::store::Journal;
 use crate::wikipedia::{self, Session, SessionError};
-use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -318,18 +318,9 @@ impl Log {
     }
 }
 
-pub trait Journal: Send + Sync {
-    /// What earlier starts kept of an episode's agent, or of one sample (from 0) of its vote, in order. Handed out once.
-    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event>;
-
-    /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
-    /// counts, and writing the record reports what is wrong with the disk.
-    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
-}
-
 /// The journal of one dialogue: that of an agent, or of one sample of a vote.
 pub(super) struct DialogueJournal<'a> {
-    journal: &'a dyn Journal,
+    journal: &'a Journal,
     episode: &'a Episode,
     sample: Option<u32>,
     /// What was kept and has not been used yet.
@@ -339,7 +330,7 @@ pub(super) struct DialogueJournal<'a> {
 }
 
 impl<'a> DialogueJournal<'a> {
-    pub(super) fn new(journal: &'a dyn Journal, episode: &'a Episode, sample: Option<u32>) -> Self {
+    pub(super) fn new(journal: &'a Journal, episode: &'a Episode, sample: Option<u32>) -> Self {
         Self { journal, episode, sample, kept: journal.take(&episode.key, sample), unseen: Vec::new() }
     }
 
@@ -381,9 +372,11 @@ impl<'a> DialogueJournal<'a> {
         Ok(())
     }
 
+    /// Returns when it is on disk. Where it cannot be written the episode goes on: its record is what counts, and writing the
+    /// record reports what is wrong with the disk.
     pub(super) async fn keep(&self, event: Event) {
         let Episode { key, variant, .. } = self.episode;
-        self.journal.keep(key, &variant.name, self.sample, event).await;
+        let _ = self.journal.keep(key, &variant.name, self.sample, event).await;
     }
 }
 

@@ -10,7 +10,8 @@ use crate::base::{
 };
 use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
-use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Journal, Log};
+use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Log};
+use crate::runner::store::Journal;
 use crate::wikipedia::handlers::retriever::Document;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
@@ -101,7 +102,7 @@ impl CallId {
 struct Run<'a> {
     program: &'a Program,
     episode: &'a Episode,
-    journal: Option<&'a dyn Journal>,
+    journal: Option<&'a Journal>,
     observer: Option<&'a dyn EpisodeObserver>,
     log: &'a mut Log,
     paid_for: HashMap<CallId, VecDeque<Call>>,
@@ -124,7 +125,7 @@ pub(in crate::runner::agent) async fn run(
     program: &Program,
     episode: &Episode,
     session: Session,
-    journal: Option<&dyn Journal>,
+    journal: Option<&Journal>,
     observer: Option<&dyn EpisodeObserver>,
     log: &mut Log,
 ) -> ProgramResult {
@@ -474,14 +475,14 @@ async fn complete(
     model: &ProgramModel,
     request: &Request,
     sent: SentBody,
-    journal: Option<&dyn Journal>,
+    journal: Option<&Journal>,
     episode: &Episode,
 ) -> Result<Call, ModelError> {
     let asked = Timestamp::now();
     let completion = model.model.complete(request).await?;
     let call = Call { started_at: Some(asked.to_string()), sent: Some(sent), ..Call::of(request, completion) };
     if let Some(journal) = journal {
-        journal.keep(&episode.key, &episode.variant.name, None, Event::Call(call.clone())).await;
+        let _ = journal.keep(&episode.key, &episode.variant.name, None, Event::Call(call.clone())).await;
     }
     Ok(call)
 }

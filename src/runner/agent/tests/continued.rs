@@ -1,27 +1,15 @@
 //! Episodes that were cut short go on from what their journal holds.
 
 use super::*;
-use crate::base::Event;
-use crate::runner::agent::Journal;
-use std::collections::{HashMap, VecDeque};
+use crate::runner::store::{Journal, RunFolder};
+use std::path::Path;
 
-type Events = Vec<(Option<u32>, Event)>;
-
-/// A journal in memory.
-#[derive(Default)]
-struct Kept(Mutex<HashMap<String, Events>>);
-
-impl Journal for Kept {
-    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
-        // Unlike a file, which is read once, it goes on to hold what it hands out.
-        let all = self.0.lock().expect("sound").get(key).cloned().unwrap_or_default();
-        all.into_iter().filter(|(of, _)| *of == sample).map(|(_, event)| event).collect()
-    }
-
-    fn keep<'a>(&'a self, key: &'a str, _variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {
-        self.0.lock().expect("sound").entry(key.to_owned()).or_default().push((sample, event));
-        std::future::ready(()).boxed()
-    }
+/// The journal of the folder, with what an earlier one kept.
+fn journal(folder: &Path) -> Journal {
+    let folder = RunFolder::at(folder);
+    let lock = folder.lock(None).expect("a lock");
+    let records = folder.records().expect("no records");
+    folder.journal(&lock, &records, |_| true).expect("a journal")
 }
 
 /// Looks a word up twice, then says what it read; chains of thought agree.
@@ -60,14 +48,14 @@ async fn wherever_an_episode_is_cut_it_goes_on_without_asking_again() {
         let expected = whole.answer(&episode, None).await;
         let calls = asked(&model);
         for cut in 0..calls {
-            let journal = Kept::default();
+            let folder = tempfile::tempdir().expect("a folder");
             let (broken, model) =
                 agent(method, move |prompt, number| (number < cut).then(|| looks_up(prompt, number)).flatten());
-            let record = broken.answer(&episode, Some(&journal)).await;
+            let record = broken.answer(&episode, Some(&journal(folder.path()))).await;
             assert_eq!(record.outcome, Outcome::NotMeasured, "{} {cut}", method.name());
             assert!(asked(&model) > cut);
             let (mended, model) = agent(method, looks_up);
-            let record = mended.answer(&episode, Some(&journal)).await;
+            let record = mended.answer(&episode, Some(&journal(folder.path()))).await;
             assert_eq!(record.without_times(), expected.clone().without_times(), "{} {cut}", method.name());
             assert_eq!(asked(&model), calls - cut, "{} {cut}", method.name());
         }
@@ -76,15 +64,20 @@ async fn wherever_an_episode_is_cut_it_goes_on_without_asking_again() {
 
 #[tokio::test]
 async fn what_was_kept_of_another_conversation_is_not_used() {
-    let (episode, journal) = (episode(Method::React), Kept::default());
+    let (episode, folder) = (episode(Method::React), tempfile::tempdir().expect("a folder"));
     let (first, _) = agent(Method::React, |prompt, number| (number < 3).then(|| looks_up(prompt, number)).flatten());
-    first.answer(&episode, Some(&journal)).await;
-    for (_, event) in journal.0.lock().expect("sound").values_mut().flatten() {
-        if let Event::Call(call) = event {
-            call.prompt_sha256 = "0".repeat(64);
+    first.answer(&episode, Some(&journal(folder.path()))).await;
+    let path = folder.path().join("journal.jsonl");
+    let of_another = |line: &str| {
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("a line");
+        if let Some(call) = line.get_mut("call") {
+            call["prompt_sha256"] = "0".repeat(64).into();
         }
-    }
+        line.to_string() + "\n"
+    };
+    let lines: String = std::fs::read_to_string(&path).expect("a journal").lines().map(of_another).collect();
+    std::fs::write(&path, lines).expect("written");
     let (second, model) = agent(Method::React, looks_up);
-    let record = second.answer(&episode, Some(&journal)).await;
+    let record = second.answer(&episode, Some(&journal(folder.path()))).await;
     assert_eq!((record.outcome, record.call_count()), (Outcome::Finished, asked(&model)));
 }
