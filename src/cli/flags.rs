@@ -305,9 +305,7 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
         Kind::Body => extra::parse_body(texts.next_back().unwrap_or_default()),
         _ => extra::parse_headers(texts).map(|headers| serde_json::json!(headers)),
     };
-    read.map_err(|error| {
-        clap::Error::raw(ErrorKind::ValueValidation, format!("{}\nhint: {}\n", error.message, error.hint))
-    })
+    read.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\nhint: {}\n", error.hint())))
 }
 
 impl<G: Group> Args for Typed<G> {

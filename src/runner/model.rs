@@ -13,7 +13,6 @@ use crate::models::{
 };
 use crate::net::{RetrySettings, redact};
 use crate::runner::experiment::VariantSettings;
-use crate::runner::experiment::defaults::BadValue;
 use crate::runner::experiment::extra::{self, HeaderValue};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -469,9 +468,8 @@ impl ModelSettings<'_> {
 
     /// Settings that did not come from flags or a file are checked here.
     fn check_extra(self) -> Result<(), RunError> {
-        let refused = |BadValue { message, hint }| RunError::usage(message, hint);
-        self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body).map_err(refused)?;
-        self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers).map_err(refused)?;
+        self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body)?;
+        self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers)?;
         match (self.credential(), self.key_flag()) {
             (Some((header, _)), Some(flag)) => Err(RunError::usage(
                 format!("--extra-header `{header}` sends a key, and {flag} names another one"),

@@ -66,15 +66,14 @@ impl UserConfig {
         for setting in &DEFAULTS {
             let name = setting.variable();
             let Some(value) = std::env::var_os(&name).filter(|value| !value.is_empty()) else { continue };
-            let refused = |message: &str, hint: &str| RunError::usage(format!("the variable {name}: {message}"), hint);
-            let Some(value) = value.to_str() else {
-                return Err(refused("it is not UTF-8", "set it again, or unset it"));
+            let checked = match value.to_str() {
+                Some(value) => check(setting, value, false).map(|()| value.to_owned()),
+                None => Err(RunError::usage("it is not UTF-8", "set it again, or unset it")),
             };
-            check(setting, value, false).map_err(|bad| refused(&bad.message, &bad.hint))?;
-            values.push(Given { setting, value: value.to_owned(), by: GivenBy::Variable(name) });
+            let value = checked.map_err(|bad| bad.at(format!("the variable {name}")))?;
+            values.push(Given { setting, value, by: GivenBy::Variable(name) });
         }
-        check_price(&values)
-            .map_err(|bad| RunError::usage(format!("the variable WIKITRAIL_PRICE: {}", bad.message), bad.hint))?;
+        check_price(&values).map_err(|bad| bad.at("the variable WIKITRAIL_PRICE"))?;
         self.defaults.extend(values);
         let known = |name: &String| DEFAULTS.iter().any(|setting| setting.variable() == *name);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

@@ -5,6 +5,7 @@ use super::model::Concurrency;
 use super::settings::price;
 use crate::base::text::{is_secret_name, looks_secret};
 use crate::prompting::{Entry, Fault, Problems, Reader};
+use crate::runner::RunError;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path};
@@ -120,15 +121,9 @@ pub struct Given {
     pub by: GivenBy,
 }
 
-/// Why a value cannot be used. A message repeats no value that may hold a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadValue {
-    pub message: String,
-    pub hint: String,
-}
-
-pub(super) fn refuse<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, BadValue> {
-    Err(BadValue { message: message.into(), hint: hint.into() })
+/// A value that cannot be used. A message repeats no value that may hold a secret.
+pub(super) fn refuse<T>(message: impl fmt::Display, hint: impl Into<String>) -> Result<T, RunError> {
+    Err(RunError::usage(message, hint))
 }
 
 /// All values that are given, the strongest first: variables, the folder's file, the person's file.
@@ -221,7 +216,7 @@ fn is_host(host: &str, address: &Url) -> bool {
 }
 
 /// Checks a value; `folder` where the file of the current folder gives it.
-pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), BadValue> {
+pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), RunError> {
     let name = setting.name;
     if value.trim().is_empty() || value.contains(char::is_control) {
         return refuse(format!("`{name}` is empty or is not one line"), "give it a value, or leave it out");
@@ -272,7 +267,7 @@ pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), 
     }
 }
 
-fn check_address(address: &str) -> Result<(), BadValue> {
+fn check_address(address: &str) -> Result<(), RunError> {
     match Url::parse(address) {
         Ok(url) if !url.username().is_empty() || url.password().is_some() || url.query().is_some() => refuse(
             "`base_url` has a user name or a query, which may contain a secret",
@@ -287,17 +282,16 @@ fn check_address(address: &str) -> Result<(), BadValue> {
 }
 
 /// A key that was written among the settings; it is not repeated.
-fn key_refused() -> BadValue {
-    BadValue {
-        message: "this looks like a key, and a key is never a setting".to_owned(),
-        hint: "remove it; a key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or named with --key-env or \
-               --key-file"
-            .to_owned(),
-    }
+fn key_refused() -> RunError {
+    RunError::usage(
+        "this looks like a key, and a key is never a setting",
+        "remove it; a key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or named with --key-env or \
+         --key-file",
+    )
 }
 
 /// A price without a model beside it would be taken for any model.
-pub fn check_price(values: &[Given]) -> Result<(), BadValue> {
+pub fn check_price(values: &[Given]) -> Result<(), RunError> {
     let has = |name: &str| values.iter().any(|given| given.setting.name == name);
     if has("price") && !has("model") {
         let hint = "set `model` in the same place, or name a file of prices with `prices`";
@@ -308,9 +302,9 @@ pub fn check_price(values: &[Given]) -> Result<(), BadValue> {
 
 const HELP: &str = "`wikitrail docs settings` lists the settings";
 
-impl From<BadValue> for Fault {
-    fn from(bad: BadValue) -> Self {
-        Self::from(bad.message).hint(bad.hint)
+impl From<RunError> for Fault {
+    fn from(bad: RunError) -> Self {
+        Self::from(bad.to_string()).hint(bad.hint())
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is added to requests: fields of the body and headers. Both are recorded, so neither may hold a secret.
 
-use super::defaults::{BadValue, refuse};
+use super::defaults::refuse;
 use crate::base::text::{is_secret_name, looks_secret};
+use crate::runner::RunError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -72,7 +73,7 @@ const STOPS: [&str; 2] = ["stop", "stopsequences"];
 const CONFIG: &str = "generationconfig";
 const BY_HEADER: &str = "what is recorded may not hold a secret: send it with --extra-header NAME=env:VARIABLE";
 
-pub fn parse_body(text: &str) -> Result<Value, BadValue> {
+pub fn parse_body(text: &str) -> Result<Value, RunError> {
     match serde_json::from_str(text) {
         Ok(body) => check_body(&body).map(|()| sorted(body.into())),
         Err(_) => refuse(
@@ -89,7 +90,7 @@ pub fn sorted(mut body: Value) -> Value {
 }
 
 /// Refuses what would break requests or is a setting of its own, and what looks like a secret.
-pub fn check_body(body: &Map<String, Value>) -> Result<(), BadValue> {
+pub fn check_body(body: &Map<String, Value>) -> Result<(), RunError> {
     if serde_json::to_vec(body).map_or(usize::MAX, |json| json.len()) > MAX_BODY {
         return refuse("--extra-body is longer than 64 KiB", "leave out what requests do not need");
     }
@@ -161,7 +162,7 @@ pub fn credential(headers: &BTreeMap<String, String>) -> Option<(&str, &str)> {
 }
 
 /// Reads headers as they are typed, each `NAME=VALUE` or `NAME=env:VARIABLE`.
-pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTreeMap<String, String>, BadValue> {
+pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTreeMap<String, String>, RunError> {
     let mut headers = BTreeMap::new();
     for text in texts {
         let Some((name, value)) = text.split_once('=') else {
@@ -178,14 +179,14 @@ pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTr
 }
 
 /// Refuses headers that would break requests, and secrets in plain text. Names are in lower case.
-pub fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), BadValue> {
+pub fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), RunError> {
     if headers.len() > MAX_HEADERS {
         return refuse(format!("there are more than {MAX_HEADERS} extra headers"), "leave out some");
     }
     headers.iter().try_for_each(|(name, value)| check_header(name, value))
 }
 
-fn check_header(name: &str, value: &str) -> Result<(), BadValue> {
+fn check_header(name: &str, value: &str) -> Result<(), RunError> {
     let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     // What is not a name may be a secret in the wrong place.
     if name.is_empty() || name.len() > 100 || !name.chars().all(in_name) || looks_secret(name) {
@@ -222,7 +223,7 @@ fn check_header(name: &str, value: &str) -> Result<(), BadValue> {
 }
 
 /// A secret in the place of a variable's name must neither be shown nor recorded.
-fn check_variable(name: &str, variable: &str) -> Result<(), BadValue> {
+fn check_variable(name: &str, variable: &str) -> Result<(), RunError> {
     let in_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     // The look-up panics or fails with other names.
     let is_set = || !variable.contains(['=', '\0']) && std::env::var_os(variable).is_some();

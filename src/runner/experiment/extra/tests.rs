@@ -36,13 +36,16 @@ fn what_requests_have_already_is_not_replaced() {
         (r#"{"stop": ["x"]}"#, "protocol"),
     ] {
         let error = parse_body(json).expect_err(json);
-        assert!(error.hint.contains(hint) && error.message.starts_with("--extra-body may not set `"), "{error:?}");
+        assert!(
+            error.hint().contains(hint) && error.to_string().starts_with("--extra-body may not set `"),
+            "{error:?}"
+        );
     }
     for json in [r#"{"generationConfig": null}"#, r#"{"generation_config": [1]}"#] {
-        assert!(parse_body(json).expect_err(json).message.contains("is not an object"), "{json}");
+        assert!(parse_body(json).expect_err(json).to_string().contains("is not an object"), "{json}");
     }
     for json in ["[]", "7", "{", "", "{\"a\": NaN}"] {
-        assert_eq!(parse_body(json).expect_err(json).message, "--extra-body is not a JSON object");
+        assert_eq!(parse_body(json).expect_err(json).to_string(), "--extra-body is not a JSON object");
     }
 }
 
@@ -68,11 +71,11 @@ fn usual_additions_are_taken_and_secrets_are_not() {
         r#"{"url": "http://h/?token=word"}"#.to_owned(),
     ] {
         let error = parse_body(&json).expect_err(&json);
-        assert!(error.hint.contains("--extra-header NAME=env:VARIABLE"), "{error:?}");
-        assert!(!error.message.contains(KEY) && !error.hint.contains(KEY), "{error:?}");
+        assert!(error.hint().contains("--extra-header NAME=env:VARIABLE"), "{error:?}");
+        assert!(!error.to_string().contains(KEY) && !error.hint().contains(KEY), "{error:?}");
     }
     let long = [("x".to_owned(), "y ".repeat(40_000).into())].into_iter().collect();
-    assert!(check_body(&long).expect_err("long").message.contains("64 KiB"));
+    assert!(check_body(&long).expect_err("long").to_string().contains("64 KiB"));
 }
 
 #[test]
@@ -107,9 +110,9 @@ fn headers_are_named_and_their_secrets_come_from_variables() {
         ("api-key=env:", "the extra header `api-key` does not name a variable that is set"),
         ("api-key=env:a=b", "the extra header `api-key` does not name a variable that is set"),
     ] {
-        assert_eq!(parse_headers([typed]).expect_err(typed).message, message);
+        assert_eq!(parse_headers([typed]).expect_err(typed).to_string(), message);
     }
-    assert!(parse_headers(["a=1", "A=2"]).expect_err("twice").message.contains("`a` is given twice"));
+    assert!(parse_headers(["a=1", "A=2"]).expect_err("twice").to_string().contains("`a` is given twice"));
     for typed in [format!("x={KEY}"), format!("api-key=env:{KEY}"), format!("{KEY}=x"), KEY.to_owned()] {
         let error = parse_headers([typed.as_str()]).expect_err("a key");
         assert!(!format!("{error:?}").to_ascii_lowercase().contains(&KEY.to_ascii_lowercase()), "{error:?}");
