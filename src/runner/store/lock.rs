@@ -317,20 +317,19 @@ pub(super) const CLAIM: &str = "manifest.claim.tmp";
 /// A file that is created by one process only is the claim, and its creator locks it. A process that is killed gives its
 /// lock back, so whoever finds a claim of this machine without a lock may take it. Where locks reach nobody else, the claim
 /// of another machine is watched first, as that of a shard is.
-pub(super) struct Claim<'a> {
-    manifest: &'a Path,
+pub(super) struct Claim {
     path: PathBuf,
     _file: File,
 }
 
-impl<'a> Claim<'a> {
+impl Claim {
     /// Waits until this process may write the manifest; nothing once another has.
-    fn take(manifest: &'a Path) -> Result<Option<Self>, StoreError> {
+    fn take(manifest: &Path) -> Result<Option<Self>, StoreError> {
         let path = manifest.with_file_name(CLAIM);
         let begun = Instant::now();
         loop {
             if let Some(file) = claim(&path, begun.elapsed() >= WATCH).map_err(StoreError::io("write", &path))? {
-                return Ok(Some(Self { manifest, path, _file: file }));
+                return Ok(Some(Self { path, _file: file }));
             }
             if manifest.exists() {
                 return Ok(None);
@@ -340,17 +339,17 @@ impl<'a> Claim<'a> {
     }
 
     /// Gives the file `beside` the name of the manifest, unless it is taken, and says whether this process did.
-    pub(super) fn rename(beside: &Path, manifest: &'a Path) -> Result<bool, StoreError> {
-        let Some(claim) = Self::take(manifest)? else { return Ok(false) };
+    pub(super) fn rename(beside: &Path, manifest: &Path) -> Result<bool, StoreError> {
+        let Some(_claim) = Self::take(manifest)? else { return Ok(false) };
         // Only now: whoever had the claim before may have written the manifest.
-        if claim.manifest.exists() {
+        if manifest.exists() {
             return Ok(false);
         }
-        fs::rename(beside, claim.manifest).map(|()| true).map_err(StoreError::io("write", manifest))
+        fs::rename(beside, manifest).map(|()| true).map_err(StoreError::io("write", manifest))
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for Claim {
     fn drop(&mut self) {
         // One that stays is taken by whoever comes next.
         let _ = fs::remove_file(&self.path);
