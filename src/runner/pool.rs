@@ -8,6 +8,7 @@ use super::model::{BuiltModel, KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::Compat;
+use crate::base::text::counted;
 use crate::models::{Budget, ModelIdentity, recorded};
 use crate::net::recording::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::runner::experiment::{
@@ -26,7 +27,7 @@ pub(crate) struct Pool {
     pub(crate) pacer: Arc<Pacer>,
     pub(crate) prices: PriceList,
     keys: KeyPolicy,
-    pub(crate) notes: Vec<String>,
+    notes: Vec<String>,
     pub(crate) breakers: Arc<Breakers>,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
@@ -55,6 +56,13 @@ impl Pool {
             servers: Vec::new(),
             wikis: Vec::new(),
         })
+    }
+
+    /// What a person should know of what is shared.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let dropped = self.tapes.dropped().map(|bytes| counted(bytes, "byte"));
+        let torn = dropped.map(|bytes| format!("note: dropped {bytes} of a torn last line of the recording"));
+        torn.into_iter().chain(self.notes.iter().cloned())
     }
 
     pub(crate) fn is_offline(&self) -> bool {

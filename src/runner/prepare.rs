@@ -156,13 +156,8 @@ fn refuse_nothing_to_resume(experiment: &Experiment, runs: &[(Job, OutputPlan)])
 impl Prepared {
     /// What is about to happen, for reading.
     pub fn notes(&self) -> Vec<String> {
-        let torn = self
-            .pool
-            .tapes
-            .dropped()
-            .map(|bytes| format!("note: dropped {} of a torn last line of the recording", counted(bytes, "byte")));
         let of_runs = self.runs.iter().flat_map(|(job, output)| [job.notes.clone(), output.notes(job)].concat());
-        torn.into_iter().chain(self.pool.notes.clone()).chain(of_runs).collect()
+        self.pool.notes().chain(of_runs).collect()
     }
 
     /// The runs as planned, one for each dataset.

@@ -153,12 +153,7 @@ impl<V: JudgeTask> Judging<V> {
     }
 
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
-        let torn = self
-            .pool
-            .tapes
-            .dropped()
-            .map(|bytes| format!("note: dropped {} of a torn last line of the recording", counted(bytes, "byte")));
-        torn.into_iter().chain(self.pool.notes.clone()).chain(self.known.notes())
+        self.pool.notes().chain(self.known.notes())
     }
 
     pub(crate) fn plans(&self) -> impl Iterator<Item = JudgePlan> {
