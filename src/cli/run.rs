@@ -7,7 +7,7 @@ use super::report;
 use super::say::{say, say_wrapped};
 use super::score::{self, Print};
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::plan::{Costs, cells, costs};
+use crate::analysis::report::plan::{cells, costs};
 use crate::analysis::report::{Progress, View, counted};
 use crate::analysis::scores::{ExtraScores, together};
 use crate::base::text::visible_line;
@@ -515,15 +515,9 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
         let short = manifest.short_names();
-        let row = |row: &EstimateRow| Costs {
-            variant: short.of_name(&row.variant).to_owned(),
-            episodes: row.due,
-            expected: row.expected,
-            most: row.most,
-        };
-        let (expected, most) = (estimate.expected(), estimate.most());
-        let mut rows: Vec<Costs> = estimate.rows.iter().map(row).collect();
-        rows.push(Costs { variant: "all".to_owned(), episodes: estimate.due(), expected, most });
+        let short_named =
+            |row: &EstimateRow| EstimateRow { variant: short.of_name(&row.variant).to_owned(), ..row.clone() };
+        let rows: Vec<EstimateRow> = estimate.rows.iter().map(short_named).chain([estimate.all()]).collect();
         let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
         let questions = counted(manifest.dataset.selected, "question");
         let title =

@@ -31,6 +31,7 @@ pub struct EstimateRow {
     pub variant: String,
     pub due: u64,
     pub expected: Expense,
+    /// The largest possible amounts.
     pub most: Expense,
 }
 
@@ -84,8 +85,10 @@ impl Estimate {
         self.most().load.calls
     }
 
-    pub fn due(&self) -> u64 {
-        self.rows.iter().map(|row| row.due).sum()
+    /// All variants as one.
+    pub fn all(&self) -> EstimateRow {
+        let due = self.rows.iter().map(|row| row.due).sum();
+        EstimateRow { variant: "all".to_owned(), due, expected: self.expected(), most: self.most() }
     }
 
     pub fn expected(&self) -> Expense {

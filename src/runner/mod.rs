@@ -66,7 +66,9 @@ mod wiki;
 
 pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
 pub(crate) use confirm::{Ask, Origin, Question};
-pub(crate) use costs::{Estimate, EstimateRow, Expense, set_prices};
+#[cfg(test)]
+pub(crate) use costs::Expense;
+pub(crate) use costs::{Estimate, EstimateRow, set_prices};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify, shortfalls};
 pub(crate) use execute::End;

@@ -3,18 +3,8 @@
 use super::console::dash;
 use super::sheet::{Heading, headings, table};
 use crate::base::text::{thousands, visible_line};
-use crate::runner::Expense;
+use crate::runner::EstimateRow;
 use crate::runner::experiment::Differing;
-
-/// What a variant, or all of them, will cost.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Costs {
-    pub variant: String,
-    pub episodes: u64,
-    pub expected: Expense,
-    /// The largest possible amounts.
-    pub most: Expense,
-}
 
 /// A table of the variants, and below it what they have in common, ending in a line break.
 pub(crate) fn cells(cells: &Differing, width: usize) -> String {
@@ -37,17 +27,17 @@ fn name(text: &str) -> String {
 }
 
 /// A table of the expected and the largest costs (`n` episodes) below a title; US dollars if at least one price is known.
-pub(crate) fn costs(title: &str, rows: &[Costs], width: usize) -> String {
+pub(crate) fn costs(title: &str, rows: &[EstimateRow], width: usize) -> String {
     let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
-    let usd = |row: &Costs| row.expected.usd.zip(row.most.usd);
+    let usd = |row: &EstimateRow| row.expected.usd.zip(row.most.usd);
     let priced = rows.iter().any(|row| usd(row).is_some());
     if priced {
         header.extend(["USD", "at most"].map(Heading::numbers));
     }
-    let row = |row: &Costs| {
-        let Costs { variant, episodes, expected, most } = row;
+    let row = |row: &EstimateRow| {
+        let EstimateRow { variant, due, expected, most } = row;
         let mut cells = vec![name(variant)];
-        cells.extend([*episodes, expected.load.calls, most.load.calls].map(thousands));
+        cells.extend([*due, expected.load.calls, most.load.calls].map(thousands));
         cells.extend([expected, most].map(|expense| short(expense.load.usage.total())));
         if priced {
             let usd = usd(row).map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
@@ -71,10 +61,10 @@ fn short(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Costs, cells, costs};
+    use super::{cells, costs};
     use crate::base::{Paid, Usage};
-    use crate::runner::Expense;
     use crate::runner::experiment::Differing;
+    use crate::runner::{EstimateRow, Expense};
 
     #[test]
     fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
@@ -102,9 +92,9 @@ mod tests {
             load: Paid { calls, uncounted: 0, usage: Usage { prompt_tokens, ..Usage::default() } },
             usd,
         };
-        let row = |usd: Option<(f64, f64)>| Costs {
+        let row = |usd: Option<(f64, f64)>| EstimateRow {
             variant: "hotpotqa/react-paper/react->cot-sc".to_owned(),
-            episodes: 7_405,
+            due: 7_405,
             expected: expense(29_620, 59_240_000, usd.map(|usd| usd.0)),
             most: expense(103_670, 1_200_000_000, usd.map(|usd| usd.1)),
         };
