@@ -4,7 +4,7 @@
 use super::NetError;
 use super::balance::Balance;
 use super::events::Events;
-use super::limit::{HeldOff, Limiter, Outcome, Permit, Settings};
+use super::limit::{HeldOff, Limiter, Permit, Settings};
 use super::redact::{self, SecretSet, mask};
 use super::retry::{self, Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
 use crate::base::text::printable;
@@ -198,7 +198,7 @@ impl Client {
             let summary = summary(&result, listener);
             // A request that waits to be retried holds no permit.
             if let Some(permit) = permit {
-                permit.end(outcome(&result, &summary, listener.tokens()));
+                permit.end(summary);
             }
             match &result {
                 Ok(_) => turn.answered(),
@@ -214,18 +214,20 @@ impl Client {
             }
             passed_on = 0;
             let is_final = result.as_ref().is_ok_and(|answer| !answer.ok() && listener.is_final(answer));
-            let retry = if is_final { Retry::No } else { should_retry(&summary) };
+            let retry = should_retry(&summary).filter(|_| !is_final);
+            let Some(retry) = retry else { return finish(result, attempts, first) };
             let wait = match backoff.after(retry, max_wait, self.serves(retry, max_wait)) {
                 Next::Again(wait) => wait,
                 Next::GiveUp => return finish(result, attempts, first),
                 Next::TooLong(wait) | Next::WaitedOut(wait) => {
-                    self.hold(wait, status_of(&summary));
+                    let status =
+                        if let Attempt::Answered { status, .. } = summary { status } else { TOO_MANY_REQUESTS };
+                    self.hold(wait, status);
                     // A request that is sent only once takes any answer.
                     if self.settings.retry.attempts <= 1 {
                         return finish(result, attempts, first);
                     }
-                    let held = HeldOff { status: status_of(&summary), left: wait.min(FOREVER) };
-                    return Err(held.at(redact::host(outgoing.url())));
+                    return Err(HeldOff { status, left: wait.min(FOREVER) }.at(redact::host(outgoing.url())));
                 }
             };
             drop((turn, result));
@@ -235,12 +237,12 @@ impl Client {
 
     /// Whether the server answers others meanwhile: within the longest wait, or the shorter one where it names no time.
     fn serves(&self, retry: Retry, max_wait: Duration) -> bool {
-        let recent = retry.requested_wait().map_or(self.settings.retry.limit_wait.min(max_wait), |_| max_wait);
+        let recent = retry.asked.map_or(self.settings.retry.limit_wait.min(max_wait), |_| max_wait);
         self.settings.limiter.answered_within(recent)
     }
 
     async fn rest(&self, wait: Duration, retry: Retry, outgoing: &Request) -> Result<(), NetError> {
-        let rested = self.settings.limiter.rest(wait, retry.requested_wait().is_some()).await;
+        let rested = self.settings.limiter.rest(wait, retry.asked.is_some()).await;
         rested.map_err(|held| held.at(redact::host(outgoing.url())))
     }
 
@@ -272,28 +274,12 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
                 Some(words) => retry::wait_in_words(words),
                 None => retry::wait_in_body(&answer.body, jiff::Timestamp::now()),
             };
-            Attempt::Answered { status, accepted, asked: answer.retry_after.or_else(in_body).or(answer.limit_ends) }
+            let asked = answer.retry_after.or_else(in_body).or(answer.limit_ends);
+            Attempt::Answered { status, accepted, asked, tokens: listener.tokens() }
         }
-        Err(error) => Attempt::Failed { passing: error.passing() },
-    }
-}
-
-fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<u64>) -> Outcome {
-    match *attempt {
-        Attempt::Answered { status: 200..=299, accepted: true, .. } => Outcome::Ok { tokens },
-        Attempt::Failed { .. } if matches!(result, Err(NetError::Timeout { .. })) => Outcome::TimedOut,
-        Attempt::Answered { status: 200..=299, accepted: false, .. } | Attempt::Failed { passing: true } => {
-            Outcome::Failed { retry_after: None }
-        }
-        Attempt::Answered { status, asked, .. } => Outcome::of_status(status, asked),
-        Attempt::Failed { passing: false } => Outcome::Other,
-    }
-}
-
-fn status_of(attempt: &Attempt) -> u16 {
-    match *attempt {
-        Attempt::Answered { status, .. } => status,
-        Attempt::Failed { .. } => TOO_MANY_REQUESTS,
+        Err(NetError::Timeout { .. }) => Attempt::TimedOut,
+        Err(error) if error.passing() => Attempt::Broken,
+        Err(_) => Attempt::Other,
     }
 }
 
@@ -501,7 +487,7 @@ pub(super) async fn attempt<'a>(
             Hop::Arrived(answer) => return Ok(Answer { redirects, ..answer }),
             Hop::Moved(next) => {
                 if let Some(permit) = permit.take() {
-                    permit.end(Outcome::Ok { tokens: Some(0) });
+                    permit.end(Attempt::Answered { status: 200, accepted: true, asked: None, tokens: Some(0) });
                 }
                 redirects.push(url.into());
                 url = next;

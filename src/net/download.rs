@@ -5,7 +5,6 @@
 //! pieces, not the whole download.
 
 use super::client::{Client, moved, parse};
-use super::limit::Outcome;
 use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
 use super::{NetError, redact, retry};
 use reqwest::header::{
@@ -115,7 +114,7 @@ fn status(url: &Url, status: u16) -> DownloadError {
 
 impl From<NetError> for Fault {
     fn from(error: NetError) -> Self {
-        if error.passing() { Self::Passing(error.into(), Retry::Backoff) } else { Self::Final(error.into()) }
+        if error.passing() { Self::Passing(error.into(), Retry::default()) } else { Self::Final(error.into()) }
     }
 }
 
@@ -137,8 +136,12 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
         416 if at > 0 => return Err(Fault::StartOver),
         code => {
             let asked = retry::wait_in_headers(response.headers(), jiff::Timestamp::now());
-            let retry = should_retry(&Attempt::Answered { status: code, accepted: true, asked });
-            return Err(Fault::Passing(status(&url, code), retry));
+            let error = status(&url, code);
+            let retry = should_retry(&Attempt::answered(code, asked));
+            return Err(match retry {
+                Some(retry) => Fault::Passing(error, retry),
+                None => Fault::Final(error),
+            });
         }
     };
     let shown = || redact::url(url.as_str());
@@ -154,7 +157,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
     let failed = |error| Fault::Final(DownloadError::Write(error));
     sink.begin(position, total, version.as_deref()).map_err(failed)?;
     pour(client, response, sink, (total, limit), &redact::host(&url), &too_large).await?;
-    permit.end(Outcome::Ok { tokens: None });
+    permit.end(Attempt::answered(200, None));
     Ok(())
 }
 

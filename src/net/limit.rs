@@ -7,7 +7,6 @@
 //! | limit | the number of permits at once: fixed, or learned from the answers (`concurrency`) |
 //! | round | as many good answers as the limit, at least 4 or 12, to requests sent after the round started |
 //! | trial | a round at another limit, for comparison |
-//! | [`Outcome`] | how an attempt ended |
 //! | [`History`] | the changes of the limit, kept in a run's manifest as `limit_history` |
 //!
 //! The limit follows the answers (additive increase, multiplicative decrease):
@@ -29,7 +28,7 @@ mod concurrency;
 pub use concurrency::{History, Reason};
 
 use super::NetError;
-use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
+use super::retry::{Attempt, DEFAULT_MAX_WAIT, FOREVER};
 use crate::base::WaitReason;
 use concurrency::{Concurrency, Sent};
 use governor::clock::Clock;
@@ -160,7 +159,7 @@ pub struct Limiter {
     state: Mutex<State>,
 }
 
-/// The right to send one attempt. Dropping it ends the attempt as [`Outcome::Other`].
+/// The right to send one attempt. Dropping it ends the attempt as [`Attempt::Other`].
 #[derive(Debug)]
 #[must_use = "dropping a permit ends its request"]
 pub struct Permit<'a> {
@@ -168,7 +167,7 @@ pub struct Permit<'a> {
     sent: Sent,
     tokens: u64,
     silence: Option<Duration>,
-    outcome: Outcome,
+    attempt: Attempt,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,31 +175,6 @@ pub struct Activity {
     pub sent: u64,
     pub busy: bool,
     pub waiting: Option<Waiting>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// A good answer, with its actual tokens if the server reported them.
-    Ok { tokens: Option<u64> },
-    /// The server was overloaded: status 429, 503 or 529.
-    Refused { status: u16, retry_after: Option<Duration> },
-    /// No answer, or no further part of it, in time.
-    TimedOut,
-    /// Another status 5xx, or a broken connection.
-    Failed { retry_after: Option<Duration> },
-    /// Anything that says nothing about the server's load: a wrong or cancelled request.
-    Other,
-}
-
-impl Outcome {
-    pub fn of_status(status: u16, retry_after: Option<Duration>) -> Self {
-        match status {
-            200..=299 => Self::Ok { tokens: None },
-            429 | 503 | 529 => Self::Refused { status, retry_after },
-            408 | 500..=599 => Self::Failed { retry_after },
-            _ => Self::Other,
-        }
-    }
 }
 
 impl Limiter {
@@ -218,7 +192,7 @@ impl Limiter {
             // A notification between this and the wait below is not lost.
             let (asked, now) = self.with(|state, now| (state.send(now, tokens, timeout), now));
             match asked {
-                Ok(sent) => return Ok(Permit { limiter: self, sent, tokens, silence: None, outcome: Outcome::Other }),
+                Ok(sent) => return Ok(Permit { limiter: self, sent, tokens, silence: None, attempt: Attempt::Other }),
                 Err(Wait::HeldOff(held)) => {
                     self.held.notify_waiters();
                     return Err(held);
@@ -305,8 +279,8 @@ impl Permit<'_> {
         self.silence = Some(silence);
     }
 
-    pub fn end(mut self, outcome: Outcome) {
-        self.outcome = outcome;
+    pub fn end(mut self, attempt: Attempt) {
+        self.attempt = attempt;
     }
 }
 
@@ -410,29 +384,31 @@ impl State {
 
     fn ended(&mut self, now: Duration, permit: &Permit<'_>) {
         self.concurrency.ended();
-        match permit.outcome {
-            Outcome::Ok { tokens } => {
+        match permit.attempt {
+            Attempt::Answered { status: 200..=299, accepted: true, tokens, .. } => {
                 self.rate.correct(permit.tokens, tokens.unwrap_or(permit.tokens));
                 self.concurrency.answered(now, permit.sent, permit.silence);
                 self.answered = Some(now);
             }
-            Outcome::Refused { status, retry_after } => {
+            Attempt::Answered { status: status @ (429 | 503 | 529), asked, .. } => {
                 let reason = if status == 429 { Reason::RateLimit } else { Reason::Overload };
                 self.concurrency.decrease(now, permit.sent, 75, reason);
-                self.wait(now, Some(retry_after.unwrap_or(PENALTY)), status, retry_after.is_some());
+                self.wait(now, asked.unwrap_or(PENALTY), status, asked.is_some());
             }
-            Outcome::TimedOut => self.concurrency.decrease(now, permit.sent, 50, Reason::Timeout),
-            Outcome::Failed { retry_after } => {
+            Attempt::TimedOut => self.concurrency.decrease(now, permit.sent, 50, Reason::Timeout),
+            Attempt::Answered { status: 200..=299, .. } | Attempt::Broken => self.concurrency.failed(),
+            Attempt::Answered { status: 408 | 500..=599, asked, .. } => {
                 self.concurrency.failed();
-                self.wait(now, retry_after, 503, true);
+                if let Some(wait) = asked {
+                    self.wait(now, wait, 503, true);
+                }
             }
-            Outcome::Other => {}
+            Attempt::Answered { .. } | Attempt::Other => {}
         }
     }
 
     /// Pauses all requests if the server `asked` for it and the settings say so; otherwise keeps one place empty.
-    fn wait(&mut self, now: Duration, wait: Option<Duration>, status: u16, asked: bool) {
-        let Some(wait) = wait else { return };
+    fn wait(&mut self, now: Duration, wait: Duration, status: u16, asked: bool) {
         if asked && self.pause_all {
             self.pause.extend(now, wait, status, self.max_wait);
         } else if self.keeps_empty {

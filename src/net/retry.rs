@@ -52,31 +52,32 @@ impl Default for RetrySettings {
     }
 }
 
+/// How an attempt ended, which tells the limiter how busy the server is, and whether to repeat the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// A whole answer came, and the caller accepts it or not.
-    Answered { status: u16, accepted: bool, asked: Option<Duration> },
-    /// No whole answer came; `passing` if that may be temporary, such as a reset or a timeout.
-    Failed { passing: bool },
+    /// A whole answer came, and the caller accepts it or not; `tokens` is what it took, if the server says so.
+    Answered { status: u16, accepted: bool, asked: Option<Duration>, tokens: Option<u64> },
+    /// No answer, or no further part of it, in time.
+    TimedOut,
+    /// No whole answer came, which may be temporary, such as a reset.
+    Broken,
+    /// Anything that says nothing about the server: a wrong or cancelled request.
+    Other,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retry {
-    No,
-    Backoff,
-    /// The same, but wait at least this long.
-    NotBefore(Duration),
-    /// The server limits requests: wait at least this long, or until the limit may be over.
-    Limited(Option<Duration>),
-}
-
-impl Retry {
-    pub fn requested_wait(self) -> Option<Duration> {
-        match self {
-            Self::No | Self::Backoff | Self::Limited(None) => None,
-            Self::NotBefore(wait) | Self::Limited(Some(wait)) => Some(wait),
-        }
+impl Attempt {
+    pub(super) const fn answered(status: u16, asked: Option<Duration>) -> Self {
+        Self::Answered { status, accepted: true, asked, tokens: None }
     }
+}
+
+/// How long a request rests before it is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retry {
+    /// Whether the server limits requests: until the limit may be over.
+    pub limited: bool,
+    /// At least as long as the server asks.
+    pub asked: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,23 +93,19 @@ pub enum Next {
 ///
 /// Statuses 408, 409, 425, 429 and 5xx are temporary. Those that report a mistake in the request, such as 400, 401, 403
 /// and 404, are final; so are 501 and 505, by which a server says that it is not what was looked for.
-pub fn should_retry(attempt: &Attempt) -> Retry {
+pub fn should_retry(attempt: &Attempt) -> Option<Retry> {
     match *attempt {
-        Attempt::Failed { passing: true } => Retry::Backoff,
-        Attempt::Failed { passing: false } => Retry::No,
+        Attempt::TimedOut | Attempt::Broken => Some(Retry::default()),
+        Attempt::Other => None,
         // A wait of nothing is no time.
         Attempt::Answered { status: TOO_MANY_REQUESTS, asked, .. } => {
-            Retry::Limited(asked.filter(|wait| !wait.is_zero()))
+            Some(Retry { limited: true, asked: asked.filter(|wait| !wait.is_zero()) })
         }
-        Attempt::Answered { status, accepted, asked } => {
+        Attempt::Answered { status, accepted, asked, .. } => {
             let passing = matches!(status, 408 | 409 | 425 | 500 | 502..=504 | 506..=599) || !accepted;
-            match asked {
-                _ if !passing => Retry::No,
-                // Only a server that refuses requests ends a run by what it asks for.
-                Some(wait) if wait > MAX_TRUSTED_WAIT && !matches!(status, 503 | 529) => Retry::Backoff,
-                Some(wait) => Retry::NotBefore(wait),
-                None => Retry::Backoff,
-            }
+            // Only a server that refuses requests ends a run by what it asks for.
+            let trusted = |wait: &Duration| *wait <= MAX_TRUSTED_WAIT || matches!(status, 503 | 529);
+            passing.then(|| Retry { limited: false, asked: asked.filter(trusted) })
         }
     }
 }
@@ -139,17 +136,12 @@ impl Backoff {
 
     /// What to do next; no wait exceeds `max_wait`. Limited requests wait on while the server has `served` others.
     pub fn after(&mut self, retry: Retry, max_wait: Duration, served: bool) -> Next {
-        if let Some(asked) = retry.requested_wait().filter(|asked| *asked > max_wait) {
-            return Next::TooLong(asked);
+        let Retry { limited, asked } = retry;
+        match asked {
+            Some(asked) if asked > max_wait => Next::TooLong(asked),
+            _ if limited && self.waits_out => self.limited(asked, max_wait, served),
+            _ => self.next().map_or(Next::GiveUp, |wait| Next::Again(wait.max(asked.unwrap_or_default()))),
         }
-        let wait = match retry {
-            Retry::No => None,
-            Retry::Backoff => self.next(),
-            Retry::NotBefore(least) => self.next().map(|wait| wait.max(least)),
-            Retry::Limited(asked) if self.waits_out => return self.limited(asked, max_wait, served),
-            Retry::Limited(asked) => self.next().map(|wait| wait.max(asked.unwrap_or_default())),
-        };
-        wait.map_or(Next::GiveUp, Next::Again)
     }
 
     fn limited(&mut self, asked: Option<Duration>, max_wait: Duration, served: bool) -> Next {
@@ -349,28 +341,36 @@ mod tests {
     use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const BACKOFF: Retry = Retry { limited: false, asked: None };
+
+    fn not_before(wait: Duration) -> Retry {
+        Retry { asked: Some(wait), ..BACKOFF }
+    }
+
+    fn limited(asked: Option<Duration>) -> Retry {
+        Retry { limited: true, asked }
+    }
 
     #[test]
     fn temporary_failures_are_retried() {
-        let answered = |status, asked| Attempt::Answered { status, accepted: true, asked };
         for status in [408, 409, 425, 500, 502, 503, 504, 520, 529, 599] {
-            assert_eq!(should_retry(&answered(status, None)), Retry::Backoff, "{status}");
+            assert_eq!(should_retry(&Attempt::answered(status, None)), Some(BACKOFF), "{status}");
         }
         for status in [200, 201, 204, 301, 304, 400, 401, 402, 403, 404, 405, 410, 413, 422, 451, 600] {
-            assert_eq!(should_retry(&answered(status, Some(Duration::from_secs(1)))), Retry::No, "{status}");
+            assert_eq!(should_retry(&Attempt::answered(status, Some(Duration::from_secs(1)))), None, "{status}");
         }
-        let refused = Attempt::Answered { status: 200, accepted: false, asked: None };
-        assert_eq!(should_retry(&refused), Retry::Backoff);
-        assert_eq!(should_retry(&answered(503, Some(SECOND))), Retry::NotBefore(SECOND));
-        assert_eq!(should_retry(&answered(429, Some(SECOND))), Retry::Limited(Some(SECOND)));
-        for (status, next) in [(500, Retry::Backoff), (408, Retry::Backoff), (503, Retry::NotBefore(100 * SECOND))] {
-            assert_eq!(should_retry(&answered(status, Some(100 * SECOND))), next, "{status}");
-            assert_eq!(should_retry(&answered(status, Some(SECOND))), Retry::NotBefore(SECOND), "{status}");
+        let refused = Attempt::Answered { status: 200, accepted: false, asked: None, tokens: None };
+        assert_eq!(should_retry(&refused), Some(BACKOFF));
+        assert_eq!(should_retry(&Attempt::answered(503, Some(SECOND))), Some(not_before(SECOND)));
+        assert_eq!(should_retry(&Attempt::answered(429, Some(SECOND))), Some(limited(Some(SECOND))));
+        for (status, next) in [(500, BACKOFF), (408, BACKOFF), (503, not_before(100 * SECOND))] {
+            assert_eq!(should_retry(&Attempt::answered(status, Some(100 * SECOND))), Some(next), "{status}");
+            assert_eq!(should_retry(&Attempt::answered(status, Some(SECOND))), Some(not_before(SECOND)), "{status}");
         }
-        let refused = Attempt::Answered { status: 200, accepted: false, asked: Some(100 * SECOND) };
-        assert_eq!(should_retry(&refused), Retry::Backoff);
+        let refused = Attempt::Answered { status: 200, accepted: false, asked: Some(100 * SECOND), tokens: None };
+        assert_eq!(should_retry(&refused), Some(BACKOFF));
         for nothing in [None, Some(Duration::ZERO)] {
-            assert_eq!(should_retry(&answered(429, nothing)), Retry::Limited(None));
+            assert_eq!(should_retry(&Attempt::answered(429, nothing)), Some(limited(None)));
         }
     }
 
@@ -394,42 +394,42 @@ mod tests {
         let usual = RetrySettings::default();
         let total = |(waits, end): (Vec<Duration>, Next)| (waits.iter().sum::<Duration>(), end);
         // Four usual waits of 3.75 s to 7.5 s, and the minute.
-        let (waited, end) = total(waits(&usual, Retry::Limited(None), DEFAULT_MAX_WAIT));
+        let (waited, end) = total(waits(&usual, limited(None), DEFAULT_MAX_WAIT));
         assert!(waited >= 63 * SECOND && waited <= 68 * SECOND, "{waited:?}");
         assert_eq!(end, Next::GiveUp);
-        let (waited, end) = total(waits(&usual, Retry::Limited(None), SECOND));
+        let (waited, end) = total(waits(&usual, limited(None), SECOND));
         assert!(waited <= 9 * SECOND, "{waited:?}");
         assert_eq!(end, Next::GiveUp);
-        let asked = Retry::Limited(Some(59 * SECOND));
+        let asked = limited(Some(59 * SECOND));
         assert_eq!(waits(&usual, asked, DEFAULT_MAX_WAIT), (vec![59 * SECOND; 10], Next::WaitedOut(59 * SECOND)));
         assert_eq!(waits(&usual, asked, 58 * SECOND), (vec![], Next::TooLong(59 * SECOND)));
-        let (few, end) = waits(&usual, Retry::NotBefore(59 * SECOND), DEFAULT_MAX_WAIT);
+        let (few, end) = waits(&usual, not_before(59 * SECOND), DEFAULT_MAX_WAIT);
         assert_eq!((few, end), (vec![59 * SECOND; 4], Next::GiveUp));
         let once = RetrySettings { attempts: 1, ..usual };
-        for retry in [Retry::Limited(None), asked] {
+        for retry in [limited(None), asked] {
             assert_eq!(waits(&once, retry, DEFAULT_MAX_WAIT), (vec![], Next::GiveUp));
         }
-        assert_eq!(waits(&once, Retry::Limited(Some(Duration::MAX)), DEFAULT_MAX_WAIT).1, Next::TooLong(Duration::MAX));
+        assert_eq!(waits(&once, limited(Some(Duration::MAX)), DEFAULT_MAX_WAIT).1, Next::TooLong(Duration::MAX));
     }
 
     #[test]
     fn a_limited_request_waits_on_while_others_are_answered() {
         let usual = RetrySettings::default();
         let max_wait = 6 * SECOND;
-        let (alone, end) = waits_while(false, &usual, Retry::Limited(Some(SECOND)), max_wait);
+        let (alone, end) = waits_while(false, &usual, limited(Some(SECOND)), max_wait);
         assert!(alone.iter().sum::<Duration>() <= max_wait, "{alone:?}");
         assert_eq!(end, Next::WaitedOut(SECOND));
         for asked in [None, Some(SECOND)] {
-            let (waits, end) = waits_while(true, &usual, Retry::Limited(asked), max_wait);
+            let (waits, end) = waits_while(true, &usual, limited(asked), max_wait);
             let waited: Duration = waits.iter().sum();
             assert!(waited > Duration::from_mins(55) && waited <= Duration::from_mins(62), "{waited:?}");
             assert!(waits.iter().all(|wait| *wait <= max_wait), "{waits:?}");
             assert!(matches!(end, Next::WaitedOut(wait) if wait <= max_wait), "{end:?}");
         }
-        let (waits, end) = waits_while(true, &usual, Retry::Limited(Some(59 * SECOND)), DEFAULT_MAX_WAIT);
+        let (waits, end) = waits_while(true, &usual, limited(Some(59 * SECOND)), DEFAULT_MAX_WAIT);
         assert_eq!((waits.len(), end), (101, Next::WaitedOut(59 * SECOND)));
-        assert_eq!(waits_while(true, &usual, Retry::Limited(Some(7 * SECOND)), max_wait).1, Next::TooLong(7 * SECOND));
-        assert_eq!(waits_while(true, &usual, Retry::Backoff, max_wait).1, Next::GiveUp);
+        assert_eq!(waits_while(true, &usual, limited(Some(7 * SECOND)), max_wait).1, Next::TooLong(7 * SECOND));
+        assert_eq!(waits_while(true, &usual, BACKOFF, max_wait).1, Next::GiveUp);
     }
 
     #[test]
@@ -445,10 +445,9 @@ mod tests {
         }
         assert!(all.iter().any(|waits| waits != &all[0]));
         let after = |settings: &RetrySettings, retry| Backoff::new(settings).after(retry, DEFAULT_MAX_WAIT, false);
-        assert_eq!(after(&settings, Retry::NotBefore(9 * SECOND)), Next::Again(9 * SECOND));
-        assert_eq!(after(&settings, Retry::No), Next::GiveUp);
+        assert_eq!(after(&settings, not_before(9 * SECOND)), Next::Again(9 * SECOND));
         for attempts in [0, 1] {
-            assert_eq!(after(&RetrySettings { attempts, ..settings.clone() }, Retry::Backoff), Next::GiveUp);
+            assert_eq!(after(&RetrySettings { attempts, ..settings.clone() }, BACKOFF), Next::GiveUp);
         }
     }
 

@@ -1,6 +1,6 @@
 mod simulation;
 
-use super::{Activity, Limiter, Limiters, Outcome, Settings, Waiting};
+use super::{Activity, Attempt, Limiter, Limiters, Settings, Waiting};
 use crate::base::WaitReason;
 use secrecy::SecretString;
 use std::num::NonZeroU32;
@@ -11,10 +11,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 const SECOND: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_mins(2);
-const OK: Outcome = Outcome::Ok { tokens: None };
+const OK: Attempt = Attempt::answered(200, None);
 
-fn after(wait: Duration) -> Outcome {
-    Outcome::Refused { status: 429, retry_after: Some(wait) }
+fn after(wait: Duration) -> Attempt {
+    Attempt::answered(429, Some(wait))
 }
 
 fn in_flight(limiter: &Limiter) -> usize {
@@ -143,7 +143,7 @@ async fn during_too_long_a_pause_all_requests_fail() {
 }
 
 /// The times of requests of this many tokens, sent for ten minutes as fast as allowed, with this outcome.
-async fn sent(settings: Settings, tokens: u64, outcome: Outcome) -> Vec<Duration> {
+async fn sent(settings: Settings, tokens: u64, outcome: Attempt) -> Vec<Duration> {
     let limiter = Limiter::new(&settings);
     let start = Instant::now();
     let mut times = Vec::new();
@@ -165,7 +165,7 @@ fn most_in_a_minute(times: &[Duration]) -> usize {
 async fn no_minute_has_more_requests_than_allowed_and_few_are_wasted() {
     for cap in [1, 2, 7, 60, 180, 999] {
         let settings = Settings { requests_per_minute: NonZeroU32::new(cap), ..Settings::fixed(8) };
-        let times = sent(settings, 0, Outcome::Failed { retry_after: None }).await;
+        let times = sent(settings, 0, Attempt::Broken).await;
         let cap = cap as usize;
         assert!(most_in_a_minute(&times) <= cap, "{cap} allowed, {}", most_in_a_minute(&times));
         assert!(times.len() * 10 >= 9 * 10 * cap, "{cap} allowed, {} in ten minutes", times.len());
@@ -185,7 +185,9 @@ async fn tokens_are_estimated_and_corrected() {
         (5000, None, 9..=11),
         (0, Some(u64::MAX), 9..=11),
     ] {
-        let times = sent(settings(), estimate, Outcome::Ok { tokens: actual }).await;
+        let times =
+            sent(settings(), estimate, Attempt::Answered { status: 200, accepted: true, asked: None, tokens: actual })
+                .await;
         assert!(requests.contains(&times.len()), "{estimate} {actual:?}: {} requests", times.len());
     }
     // A minute's share, and the last request.

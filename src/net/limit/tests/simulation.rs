@@ -1,7 +1,7 @@
 //! Whole runs against servers of different behaviour, on a paused clock.
 
 use super::super::concurrency::Change;
-use super::super::{Limiter, Outcome, Reason, Settings};
+use super::super::{Attempt, Limiter, Reason, Settings};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -44,8 +44,8 @@ impl Server {
         self.service / 100 * (100 - self.jitter + part)
     }
 
-    async fn answer(&self, now: Duration) -> Outcome {
-        let refused = |status| Outcome::Refused { status, retry_after: None };
+    async fn answer(&self, now: Duration) -> Attempt {
+        let refused = |status| Attempt::answered(status, None);
         if self.outage.contains(&now) {
             return refused(503);
         }
@@ -58,7 +58,7 @@ impl Server {
         };
         sleep(self.service()).await;
         drop(slot);
-        Outcome::Ok { tokens: None }
+        Attempt::answered(200, None)
     }
 }
 
@@ -89,11 +89,11 @@ async fn run(server: &Server, end: Duration) -> Seen {
     let client = async || {
         while start.elapsed() < end {
             let permit = limiter.acquire(0, TIMEOUT).await.expect("no pause is asked for");
-            let outcome = timeout(TIMEOUT, server.answer(start.elapsed())).await.unwrap_or(Outcome::TimedOut);
+            let outcome = timeout(TIMEOUT, server.answer(start.elapsed())).await.unwrap_or(Attempt::TimedOut);
             permit.end(outcome);
             match outcome {
-                Outcome::Ok { .. } => seen.borrow_mut().good.push(start.elapsed()),
-                Outcome::TimedOut => seen.borrow_mut().timed_out += 1,
+                Attempt::Answered { status: 200, .. } => seen.borrow_mut().good.push(start.elapsed()),
+                Attempt::TimedOut => seen.borrow_mut().timed_out += 1,
                 _ => {
                     seen.borrow_mut().refused += 1;
                     sleep(SECOND).await;
