@@ -1,7 +1,7 @@
 //! Probes what a server supports, with two short requests.
 
 use super::interface::Decoded;
-use super::{ModelError, Raw, Remote, redactor};
+use super::{ModelError, Remote, redactor};
 use crate::base::named;
 use crate::base::text::printable;
 use crate::base::{Cause, Decoding, Ending, FinishReason, Prompt, Reasoning, Request, RequestOption, RequestOptions};
@@ -78,7 +78,7 @@ impl Remote {
         let first = self.ask(&request, None).await?;
         let mut requests = first.attempts;
         let mut stop = Verdict::Unclear;
-        if let Some(word) = later_word(&first.decoded.text) {
+        if let Some(word) = later_word(&first.text) {
             request.stop = vec![word.to_owned()];
             let second = self.ask(&request, None).await?;
             requests += second.attempts;
@@ -90,21 +90,21 @@ impl Remote {
             url: self.address(),
             endpoint: self.endpoint(),
             asked: self.model.clone(),
-            answered: first.decoded.model.clone(),
+            answered: first.model.clone(),
             stop,
             max_tokens: judge_limit(&first, most),
             max_tokens_name: self.interface.limit_name(refused),
             temperature: if temperature { Verdict::Refused } else { Verdict::Honoured },
-            usage: first.decoded.usage.is_some(),
-            reasoning: first.decoded.reasoning.as_ref().map(|reasoning| reasoning.place),
+            usage: first.usage.is_some(),
+            reasoning: first.reasoning.as_ref().map(|reasoning| reasoning.place),
             asked_reasoning: asked.reasoning,
-            reasoning_tokens: first.decoded.usage.map_or(0, |usage| usage.reasoning_tokens),
+            reasoning_tokens: first.usage.map_or(0, |usage| usage.reasoning_tokens),
             left_out: refused.and(RequestOptions::notable()).names(),
-            finish_reason: first.decoded.finish_reason.clone(),
+            finish_reason: first.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
             warning: warning(&first).into_iter().chain(self.other_model()).reduce(|one, more| format!("{one}; {more}")),
-            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden.all()), 80),
+            sample: printable(&redactor::redacted(first.text.clone(), &[], &self.secrets.hidden.all()), 80),
         })
     }
 
@@ -116,22 +116,22 @@ impl Remote {
         ))
     }
 
-    fn judge_stop(&self, first: &Raw, second: &Raw, word: &str) -> Verdict {
+    fn judge_stop(&self, first: &Decoded, second: &Decoded, word: &str) -> Verdict {
         if self.learned.refused().contains(RequestOption::Stop) {
             return Verdict::Refused;
         }
-        let text = &second.decoded.text;
+        let text = &second.text;
         if text.contains(word) {
             return Verdict::Ignored;
         }
-        let cut = first.decoded.text.split(word).next().unwrap_or_default();
-        let ended = second.decoded.finish_reason.as_deref() == Some("stop");
+        let cut = first.text.split(word).next().unwrap_or_default();
+        let ended = second.finish_reason.as_deref() == Some("stop");
         if cut.trim_end() == text.trim_end() || ended { Verdict::Honoured } else { Verdict::Unclear }
     }
 }
 
-fn warning(first: &Raw) -> Option<String> {
-    let Decoded { text, reasoning, finish_reason, .. } = &first.decoded;
+fn warning(first: &Decoded) -> Option<String> {
+    let Decoded { text, reasoning, finish_reason, .. } = first;
     let reason = finish_reason.as_deref();
     let cause = reason.and_then(Cause::of_finish);
     let is_empty = text.trim().is_empty();
@@ -172,8 +172,7 @@ fn later_word(text: &str) -> Option<&str> {
     words.into_iter().take(200).find(|word| text.find(word).is_some_and(|at| at >= middle))
 }
 
-fn judge_limit(first: &Raw, most: u32) -> Verdict {
-    let decoded = &first.decoded;
+fn judge_limit(decoded: &Decoded, most: u32) -> Verdict {
     if let Some(usage) = decoded.usage.filter(|usage| usage.completion_tokens > 0) {
         return if usage.completion_tokens <= u64::from(most) { Verdict::Honoured } else { Verdict::Ignored };
     }

@@ -6,6 +6,7 @@ use crate::models::Unsupported;
 use crate::net::{Answer, Credential};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use std::time::Duration;
 
 #[derive(Debug)]
 pub(in crate::models) struct EncodedRequest {
@@ -19,7 +20,7 @@ pub(in crate::models) struct EncodedRequest {
 /// How much of a model's reasoning is kept, in bytes.
 const MAX_REASONING: usize = 64 << 10;
 
-/// A completion as the server sent it.
+/// A completion as the server sent it, and what it took.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::models) struct Decoded {
     pub(in crate::models) text: String,
@@ -30,6 +31,10 @@ pub(in crate::models) struct Decoded {
     pub(in crate::models) usage: Option<Usage>,
     pub(in crate::models) model: Option<String>,
     pub(in crate::models) reasoning: Option<Reasoning>,
+    /// Requests sent for it, and the time that they took.
+    pub(in crate::models) attempts: u32,
+    pub(in crate::models) elapsed: Duration,
+    pub(in crate::models) at_limit: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

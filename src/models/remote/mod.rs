@@ -116,14 +116,6 @@ impl fmt::Debug for Remote {
     }
 }
 
-#[derive(Debug)]
-struct Raw {
-    decoded: Decoded,
-    attempts: u32,
-    elapsed: Duration,
-    at_limit: bool,
-}
-
 /// Whether a text has as many tokens as the limit allows, although the server says that it ended by itself.
 fn is_at_limit(decoded: &Decoded, limit: Option<u32>) -> bool {
     let is_answer = decoded.finish_reason.as_deref().and_then(FinishReason::ending) == Some(Ending::Answer);
@@ -176,18 +168,17 @@ impl Remote {
         if let Some(forwarded) = &request.forwarded {
             return self.forward(request, forwarded).await;
         }
-        let Raw { mut decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
+        let mut decoded = self.ask(request, on_event).await?;
         let cause = decoded.finish_reason.as_deref().and_then(Cause::of_finish);
         // Only a reply with calls is followed by another one to the same question.
         let verbatim = decoded.verbatim.take().filter(|_| !decoded.calls.is_empty());
         let verbatim = verbatim.and_then(|reply| masked(&reply, &self.secrets.hidden.all()));
         let malformed = cause == Some(Cause::MalformedCall);
-        let completion = self.completion(decoded, &request.stop, attempts, elapsed);
-        Ok(Completion { verbatim, at_limit, malformed, ..completion })
+        Ok(Completion { verbatim, malformed, ..self.completion(decoded, &request.stop) })
     }
 
     /// Sends the request; again without an option that the server refuses.
-    async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
+    async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Decoded, ModelError> {
         self.refuse_unsupported(request)?;
         let interface = self.interface.as_ref();
         let required = request.decoding.required();
@@ -215,7 +206,7 @@ impl Remote {
                     self.learned.answered_by(&self.model, decoded.model.as_deref());
                     let limit = interface.limit(&request.decoding, refused);
                     let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
-                    return Ok(Raw { decoded, attempts, elapsed, at_limit });
+                    return Ok(Decoded { attempts, elapsed, at_limit, ..decoded });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
                 Some(Err(fault)) => return Err(self.fault(fault, answer.status, attempts)),
@@ -223,8 +214,8 @@ impl Remote {
             };
             if let Some(written) = refusal.malformed(answer.status) {
                 let text = incoming.replaced(written);
-                let decoded = Decoded { text, finish_reason: Some(TOOL_USE_FAILED.to_owned()), ..Decoded::default() };
-                return Ok(Raw { decoded, attempts, elapsed, at_limit: false });
+                let finish_reason = Some(TOOL_USE_FAILED.to_owned());
+                return Ok(Decoded { text, finish_reason, attempts, elapsed, ..Decoded::default() });
             }
             if !self.learned.learn(sent, required, status, &refusal) {
                 return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
@@ -245,7 +236,7 @@ impl Remote {
         let Answer { status, body, attempts, elapsed, .. } =
             self.post(body, forwarded.stream, &forwarded.headers, &mut incoming).await?;
         let mut decoded = match incoming.take() {
-            Some(Ok(decoded)) => decoded,
+            Some(Ok(decoded)) => Decoded { attempts, elapsed, ..decoded },
             Some(Err(fault)) => return Err(self.fault(fault, status, attempts)),
             None => {
                 let refusal = Refusal::read(&answer::first_event(&body));
@@ -265,7 +256,7 @@ impl Remote {
         }
         self.clean(&mut decoded);
         let verbatim = Some(Verbatim { endpoint: self.endpoint().to_owned(), content: written.into() });
-        Ok(Completion { verbatim, ..self.completion(decoded, &[], attempts, elapsed) })
+        Ok(Completion { verbatim, ..self.completion(decoded, &[]) })
     }
 
     /// Masks secrets in what is kept as it is, and leaves out a count of no tokens.
@@ -277,7 +268,7 @@ impl Remote {
         }
     }
 
-    fn completion(&self, decoded: Decoded, stop: &[String], attempts: u32, elapsed: Duration) -> Completion {
+    fn completion(&self, decoded: Decoded, stop: &[String]) -> Completion {
         let secrets = self.secrets.hidden.all();
         Completion {
             text: redactor::redacted(decoded.text, stop, &secrets),
@@ -285,8 +276,9 @@ impl Remote {
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
-            latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            attempts,
+            latency_ms: u64::try_from(decoded.elapsed.as_millis()).unwrap_or(u64::MAX),
+            attempts: decoded.attempts,
+            at_limit: decoded.at_limit,
             ..Completion::default()
         }
     }
