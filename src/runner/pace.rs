@@ -1,6 +1,6 @@
 //! How fast requests are sent, and what was learned about it for the record.
 
-use crate::base::{LimitChange, LimitHistory, Wait};
+use crate::base::{LimitHistory, Wait};
 use crate::net::limit::{Activity, History, Limiter, Limiters, Settings, Waiting};
 use crate::runner::experiment::{Concurrency, Pace};
 use secrecy::SecretString;
@@ -106,26 +106,13 @@ impl Pacer {
         let started_at = self.started_at.to_string();
         let of = |service: &str, limiters: &Limiters| -> Vec<LimitHistory> {
             let each = limiters.each().into_iter();
-            let each = each.map(|(server, limiter)| record(service, server, &started_at, &limiter.history()));
+            let each = each.map(|(server, limiter)| {
+                let (History { changes, dropped }, started_at) = (limiter.history(), started_at.clone());
+                LimitHistory { service: service.to_owned(), server, started_at, changes, dropped }
+            });
             each.filter(|history| !history.changes.is_empty()).collect()
         };
         [of("model", &self.models), of("wikipedia", &self.sites)].concat()
-    }
-}
-
-fn record(service: &str, server: String, started_at: &str, history: &History) -> LimitHistory {
-    let changes = history.changes.iter().map(|change| LimitChange {
-        at_ms: u64::try_from(change.at.as_millis()).unwrap_or(u64::MAX),
-        from: change.from,
-        to: change.to,
-        reason: change.reason.name().to_owned(),
-    });
-    LimitHistory {
-        service: service.to_owned(),
-        server,
-        started_at: started_at.to_owned(),
-        changes: changes.collect(),
-        dropped: history.dropped,
     }
 }
 

@@ -2,7 +2,7 @@
 //! time.
 
 use super::Settings;
-use crate::base::named;
+use crate::base::{LimitChange, named};
 use std::time::Duration;
 
 /// Minimum number of good answers in a round.
@@ -244,7 +244,9 @@ impl Concurrency {
     }
 
     fn change(&mut self, at: Duration, to: u32, reason: Reason) {
-        self.history.push(Change { at, from: self.limit as usize, to: to as usize, reason });
+        let at_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        let reason = reason.name().to_owned();
+        self.history.push(LimitChange { at_ms, from: self.limit as usize, to: to as usize, reason });
         (self.limit, self.gap) = (to, Duration::ZERO);
         self.round = self.new_round(to);
     }
@@ -269,24 +271,15 @@ named! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// Time since the limiter was made.
-    pub at: Duration,
-    pub from: usize,
-    pub to: usize,
-    pub reason: Reason,
-}
-
 /// The first [`MAX_CHANGES`] changes of a limit, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
-    pub changes: Vec<Change>,
+    pub changes: Vec<LimitChange>,
     pub dropped: u64,
 }
 
 impl History {
-    fn push(&mut self, change: Change) {
+    fn push(&mut self, change: LimitChange) {
         if self.changes.len() < MAX_CHANGES {
             self.changes.push(change);
         } else {
@@ -297,13 +290,13 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, Duration, History, MAX_CHANGES, Reason};
+    use super::{History, LimitChange, MAX_CHANGES};
 
     #[test]
     fn the_first_changes_are_kept_and_the_rest_counted() {
         let mut history = History::default();
         for to in 0..MAX_CHANGES + 7 {
-            history.push(Change { at: Duration::ZERO, from: 0, to, reason: Reason::Growth });
+            history.push(LimitChange { at_ms: 0, from: 0, to, reason: "growth".to_owned() });
         }
         assert_eq!((history.changes.len(), history.dropped), (MAX_CHANGES, 7));
         assert_eq!(history.changes.last().map(|change| change.to), Some(MAX_CHANGES - 1));
