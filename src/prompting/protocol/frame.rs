@@ -71,12 +71,11 @@ impl Frame {
         list: impl Fn(&[String]) -> String,
     ) -> String {
         let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
-        match misfit {
-            Misfit::Unknown(names) => {
-                self.sentence("unknown_argument", unknown, &[name, parameter, ("argument", &list(names))])
-            }
-            Misfit::Missing(_) => self.sentence("missing_argument", missing, &[name, parameter]),
-        }
+        let (key, ours, argument) = match misfit {
+            Misfit::Unknown(names) => ("unknown_argument", unknown, list(names)),
+            Misfit::Missing(argument) => ("missing_argument", missing, argument.clone()),
+        };
+        self.sentence(key, ours, &[name, parameter, ("argument", &argument)])
     }
 
     /// The form that is stored and hashed: the text for [`Layout::Text`], with `{question}` where the question stands between

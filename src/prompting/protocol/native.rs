@@ -19,7 +19,7 @@
 //! | 1 | words such as `example_1_call_2`, which Mistral refuses |
 //! | 2 | nine letters and digits ([`reply_call_id`]) |
 
-use super::tools::{self, Misfit, Resolved};
+use super::tools::{self, Resolved};
 use super::{
     Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, ToolTexts,
     Turn,
@@ -224,6 +224,8 @@ const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
 const MISSING_CALL: &str = "missing_call";
 
 const NOT_JSON: &str = "the arguments are not a JSON object";
+const MISFITS: [&str; 2] =
+    ["the tool has no arguments `{argument}`", "the argument `{argument}` is missing, or is not a text"];
 
 #[derive(Debug)]
 struct ToolCalls {
@@ -355,23 +357,16 @@ impl ToolCalls {
             let words = frame.sentence("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
             return Err((UNKNOWN_TOOL, words));
         };
-        let malformed =
-            |key, ours, argument: &str| (MALFORMED_ARGUMENTS, frame.sentence(key, ours, &[("argument", argument)]));
         let arguments = match call.arguments.trim() {
             "" => "{}",
             arguments => arguments,
         };
         let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
-            return Err(malformed("not_json", NOT_JSON, ""));
+            return Err((MALFORMED_ARGUMENTS, frame.sentence("not_json", NOT_JSON, &[("argument", "")])));
         };
-        let mut resolved = tool.resolve(&arguments, true).map_err(|misfit| match misfit {
-            Misfit::Unknown(names) => {
-                malformed("unknown_argument", "the tool has no arguments `{argument}`", &names.join("`, `"))
-            }
-            Misfit::Missing(name) => {
-                malformed("missing_argument", "the argument `{argument}` is missing, or is not a text", &name)
-            }
-        })?;
+        let told = |misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `"));
+        let resolved = tool.resolve(&arguments, true);
+        let mut resolved = resolved.map_err(|misfit| (MALFORMED_ARGUMENTS, told(misfit)))?;
         if exact.is_none() {
             resolved.repairs.insert(0, TOOL_NAME);
         }
