@@ -91,32 +91,26 @@ fn names_a_recording(line: &[u8]) -> bool {
     serde_json::from_slice::<Named<'_>>(line).is_ok_and(|named| named.tape == NAME)
 }
 
-pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
+fn newer_version(path: &Path, found: u64) -> TapeError {
     TapeError::Newer { path: path.to_owned(), found, known: VERSION }
 }
 
-pub(super) enum BadEntry {
-    Newer(u64),
-    Bad(String),
-}
-
 impl<'a> Entry<'a> {
-    /// Reads a line, with or without its line end.
-    pub(super) fn parse(line: &'a [u8]) -> Result<Self, BadEntry> {
-        let bad = |error: serde_json::Error| BadEntry::Bad(format!("not an entry: {}", json_error::in_line(&error)));
-        match serde_json::from_slice::<Version>(line).map_err(bad)? {
-            Version { v } if v > u64::from(VERSION) => return Err(BadEntry::Newer(v)),
-            Version { v } if v != u64::from(VERSION) => {
-                return Err(BadEntry::Bad(format!("not an entry: unknown version {v}")));
-            }
+    /// Reads a line of the file `path`, with or without its line end.
+    pub(super) fn parse(line: &'a [u8], path: &Path, number: u64) -> Result<Self, TapeError> {
+        let bad = |reason| TapeError::BadLine { path: path.to_owned(), line: number, reason };
+        let no_entry = |error: serde_json::Error| bad(format!("not an entry: {}", json_error::in_line(&error)));
+        match serde_json::from_slice::<Version>(line).map_err(no_entry)? {
+            Version { v } if v > u64::from(VERSION) => return Err(newer_version(path, v)),
+            Version { v } if v != u64::from(VERSION) => return Err(bad(format!("not an entry: unknown version {v}"))),
             Version { .. } => {}
         }
-        let mut entry: Self = serde_json::from_slice(line).map_err(bad)?;
+        let mut entry: Self = serde_json::from_slice(line).map_err(no_entry)?;
         entry.digest = digest(entry.kind, entry.request.get());
         if hex(&entry.digest) == entry.key {
             Ok(entry)
         } else {
-            Err(BadEntry::Bad("the key does not match the request, which was changed".to_owned()))
+            Err(bad("the key does not match the request, which was changed".to_owned()))
         }
     }
 }

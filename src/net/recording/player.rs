@@ -1,7 +1,7 @@
 //! Reading a recording: an index in memory, answers on demand; for a miss the nearest recorded request and the first
 //! difference.
 
-use super::line::{self, BadEntry, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
+use super::line::{self, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
 use super::{Kind, Nearest, TapeError, Why};
 use crate::base::bounded::{read_line, too_long};
 use crate::base::{excerpt, json_error};
@@ -137,12 +137,11 @@ impl Recording {
             if let Some(reason) = too_long(&line, length) {
                 return Err(TapeError::BadLine { path, line: number, reason });
             }
-            match Entry::parse(&line) {
+            match Entry::parse(&line, &path, number) {
                 Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
-                Err(BadEntry::Newer(found)) => return Err(line::newer_version(&path, found)),
                 // A crash leaves an incomplete last line.
-                Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => {}
-                Err(BadEntry::Bad(reason)) => return Err(TapeError::BadLine { path, line: number, reason }),
+                Err(TapeError::BadLine { .. }) if line.last() != Some(&b'\n') => {}
+                Err(error) => return Err(error),
             }
             offset += length as u64;
         }
@@ -197,14 +196,12 @@ impl Recording {
     }
 
     fn read<A: DeserializeOwned>(&self, spot: Spot) -> Result<A, TapeError> {
-        let bad = |reason| TapeError::BadLine { path: self.path.clone(), line: spot.line, reason };
         let line = self.bytes(spot.offset, spot.length)?;
-        let entry = Entry::parse(&line).map_err(|error| match error {
-            BadEntry::Newer(found) => line::newer_version(&self.path, found),
-            BadEntry::Bad(reason) => bad(reason),
-        })?;
-        serde_json::from_str(entry.answer.get())
-            .map_err(|error| bad(format!("not an answer: {}", json_error::in_line(&error))))
+        let entry = Entry::parse(&line, &self.path, spot.line)?;
+        serde_json::from_str(entry.answer.get()).map_err(|error| {
+            let reason = format!("not an answer: {}", json_error::in_line(&error));
+            TapeError::BadLine { path: self.path.clone(), line: spot.line, reason }
+        })
     }
 
     fn miss(&self, asked: &CanonicalRequest, why: Why) -> TapeError {

@@ -1,6 +1,6 @@
 //! Appending to a recording, and to any file of lines, so that a crash loses at most the line being written.
 
-use super::line::{self, BadEntry, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
+use super::line::{self, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
 use super::own_file::open_own;
 use super::{FileError, TapeError};
 use crate::base::bounded::MAX_LINE_BYTES;
@@ -72,8 +72,9 @@ fn repair(lines: &mut LineFile) -> Result<Option<u64>, TapeError> {
         return Ok(dropped);
     }
     let tail = lines.tail()?;
-    match Entry::parse(&tail) {
-        Err(BadEntry::Newer(found)) => Err(line::newer_version(&lines.path, found)),
+    // Which line it is matters to nobody: what is not an entry is removed.
+    match Entry::parse(&tail, &lines.path, 0) {
+        Err(newer @ TapeError::Newer { .. }) => Err(newer),
         parsed => Ok(lines.repair(&tail, parsed.is_ok())?),
     }
 }
