@@ -45,23 +45,19 @@ const OPTIONS: &[&str] = &[
 pub struct Lagent {
     form: Form,
     labels: Arc<Labels>,
-    release: Release,
     given_up: &'static str,
     mend: bool,
     tools: ToolSet,
 }
 
+/// What a reply looks like, and whose behaviour is kept where releases differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    Labels,
-    Json,
-}
-
-/// Whose behaviour is kept where releases differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Release {
+    /// Labels, as in the first releases.
     V01,
+    /// Labels, as in the later ones.
     V02,
+    Json,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,10 +71,10 @@ struct Labels {
 }
 
 impl Labels {
-    fn new(options: &Options, release: Release) -> Result<Self, OptionError> {
-        let (action_input, finish) = match release {
-            Release::V02 => ("Action Input:", "Final Answer:"),
-            Release::V01 => ("ActionInput:", "FinalAnswer:"),
+    fn new(options: &Options, form: Form) -> Result<Self, OptionError> {
+        let (action_input, finish) = match form {
+            Form::V01 => ("ActionInput:", "FinalAnswer:"),
+            Form::V02 | Form::Json => ("Action Input:", "Final Answer:"),
         };
         let label = |name: &str, default: &str| match options.get(name) {
             Some("") => Err(OptionError::value(ID, name, "", "any text that is not empty")),
@@ -98,18 +94,16 @@ impl Labels {
 impl Lagent {
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, OPTIONS)?;
-        let form =
-            options.choice(ID, "variant", &[("labels", Form::Labels), ("json", Form::Json)], "`labels` or `json`")?;
-        let release =
-            options.choice(ID, "labels", &[("v0.2", Release::V02), ("v0.1", Release::V01)], "`v0.2` or `v0.1`")?;
-        if form == Form::Json {
+        let json = options.choice(ID, "variant", &[("labels", false), ("json", true)], "`labels` or `json`")?;
+        let release = options.choice(ID, "labels", &[("v0.2", Form::V02), ("v0.1", Form::V01)], "`v0.2` or `v0.1`")?;
+        if json {
             refuse_labels(options)?;
         }
+        let form = if json { Form::Json } else { release };
         let given_up = [("en", "Sorry that I cannot answer your question."), ("zh", "对不起，我无法回答你的问题")];
         Ok(Self {
             form,
-            labels: Arc::new(Labels::new(options, release)?),
-            release,
+            labels: Arc::new(Labels::new(options, form)?),
             given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
             mend: options.mends(ID)?,
             tools: options.tools(ID)?,
@@ -131,10 +125,10 @@ fn refuse_labels(options: &Options) -> Result<(), OptionError> {
 
 impl Protocol for Lagent {
     fn profile(&self) -> Profile {
-        let max_steps = match (self.form, self.release) {
-            (Form::Json, _) => 5,
-            (Form::Labels, Release::V02) => 4,
-            (Form::Labels, Release::V01) => 2,
+        let max_steps = match self.form {
+            Form::Json => 5,
+            Form::V02 => 4,
+            Form::V01 => 2,
         };
         Profile::new(ID, max_steps, Layout::System)
     }
@@ -163,21 +157,21 @@ impl Protocol for Lagent {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         match self.form {
-            Form::Labels => labelled_step(self, thought, tool, input),
+            Form::V01 | Form::V02 => labelled_step(self, thought, tool, input),
             Form::Json => json_step(thought, tool, input),
         }
     }
 
     fn observation(&self, _n: usize, text: &str) -> String {
         match self.form {
-            Form::Labels => self.response(text),
+            Form::V01 | Form::V02 => self.response(text),
             Form::Json => text.to_owned(),
         }
     }
 
     fn observation_role(&self) -> Role {
         match self.form {
-            Form::Labels => Role::System,
+            Form::V01 | Form::V02 => Role::System,
             Form::Json => Role::User,
         }
     }
@@ -188,7 +182,7 @@ impl Protocol for Lagent {
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         match self.form {
-            Form::Labels => labelled_slots(self, tools),
+            Form::V01 | Form::V02 => labelled_slots(self, tools),
             Form::Json => json_slots(tools),
         }
     }
@@ -202,11 +196,10 @@ const PARAMETERS: &str = "If you call this tool, you must pass arguments in the 
 /// Values of the slots in a call protocol. The lists are written as Python writes them.
 fn labelled_slots(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
     let labels = &lagent.labels;
-    let description = match lagent.release {
-        Release::V02 => descriptions(tools),
-        Release::V01 => {
-            tools.iter().map(|tool| (tool.name.clone(), tool.description.clone().into())).collect::<Map<_, _>>().into()
-        }
+    let description = if lagent.form == Form::V01 {
+        tools.iter().map(|tool| (tool.name.clone(), tool.description.clone().into())).collect::<Map<_, _>>().into()
+    } else {
+        descriptions(tools)
     };
     vec![
         ("tool_description", repr_value(&description)),
@@ -249,10 +242,7 @@ fn labelled_step(lagent: &Lagent, thought: Option<&str>, tool: Tool, input: &str
     let Some((name, parameter)) = signature(tool) else {
         return format!("{thought}{} {input}", if tool == Tool::Finish { &labels.finish } else { &labels.action });
     };
-    let argument = match lagent.release {
-        Release::V02 => dumps(&json!({ parameter: input })),
-        Release::V01 => input.to_owned(),
-    };
+    let argument = if lagent.form == Form::V01 { input.to_owned() } else { dumps(&json!({ parameter: input })) };
     format!("{thought}{} {name}\n{} {argument}", labels.action, labels.action_input)
 }
 
@@ -288,7 +278,7 @@ impl LagentDialogue {
             messages = joined(messages);
         }
         // The first releases raise the flag for it after the last turn; the JSON form has no such text, but a frame may.
-        if self.episode.step == limit && self.lagent.release != Release::V01 {
+        if self.episode.step == limit && self.lagent.form != Form::V01 {
             messages.extend(self.episode.force_stop());
         }
         self.episode.ask(Prompt::Messages(messages), Vec::new())
@@ -297,7 +287,7 @@ impl LagentDialogue {
     fn exhausted(&mut self) -> Turn {
         let limit = self.episode.setup.max_steps;
         let detail = match self.lagent.form {
-            Form::Labels => self.lagent.given_up.to_owned(),
+            Form::V01 | Form::V02 => self.lagent.given_up.to_owned(),
             Form::Json => {
                 format!("no conclusion within {limit} steps; the original gives the last action's result")
             }
@@ -314,7 +304,7 @@ impl LagentDialogue {
             NO_ACTION => text.to_owned(),
             action => format!("{action} {input}"),
         };
-        (executor.run(self.lagent.release, action, input), Some(thought.to_owned()), action_text)
+        (executor.run(self.lagent.form, action, input), Some(thought.to_owned()), action_text)
     }
 }
 
@@ -342,7 +332,7 @@ impl Dialogue for LagentDialogue {
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
         let (effect, thought, action_text) = match self.lagent.form {
-            Form::Labels => self.labelled(executor, text),
+            Form::V01 | Form::V02 => self.labelled(executor, text),
             Form::Json => match json_reply(text) {
                 Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
                 Ok(Parsed { thought, tool: Some(name), args: Some(args), .. }) => {
@@ -375,13 +365,13 @@ impl Dialogue for LagentDialogue {
     /// it keeps an answer, and so remembers only what it could not answer; the release after it kept both.)
     fn memory(&self) -> Vec<Message> {
         let mut memory = self.episode.setup.history.clone();
-        match (self.lagent.form, self.lagent.release, &self.response, self.inner.first()) {
+        match (self.lagent.form, &self.response, self.inner.first()) {
             (Form::Json, ..) => memory.extend_from_slice(&self.inner),
-            (Form::Labels, Release::V02, ..) => return Vec::new(),
-            (Form::Labels, Release::V01, Some(response), Some(question)) => {
+            (Form::V02, ..) => return Vec::new(),
+            (Form::V01, Some(response), Some(question)) => {
                 memory.extend([question.clone(), Message::assistant(response.as_str())]);
             }
-            (Form::Labels, Release::V01, ..) => {}
+            (Form::V01, ..) => {}
         }
         memory
     }
@@ -511,8 +501,8 @@ struct Executor<'s> {
 }
 
 impl Executor<'_> {
-    fn run(self, release: Release, name: &str, input: &str) -> Effect {
-        if release == Release::V01 {
+    fn run(self, form: Form, name: &str, input: &str) -> Effect {
+        if form == Form::V01 {
             return match self.tool(name) {
                 Some(tool) => Effect::Use(self.plain(tool, input)),
                 None => built_in(name, input),

@@ -1,6 +1,6 @@
 use super::super::testing::{self, lines, message_lines, messages_frame, options, stopped, used};
 use super::super::{Dialogue, Kind, Protocol, Setup, ToolSpec, Turn};
-use super::{Effect, Executor, Lagent, Release, json_reply};
+use super::{Effect, Executor, Form, Lagent, json_reply};
 use crate::base::{Message, Outcome, Reply, Tool};
 
 const JSON: (&str, &str) = ("variant", "json");
@@ -21,8 +21,8 @@ fn begun(pairs: &[(&str, &str)], max_steps: usize) -> (Box<dyn Dialogue>, Turn) 
     testing::begun(&lagent(pairs), setup)
 }
 
-fn run(release: Release, mend: bool, name: &str, input: &str) -> Effect {
-    Executor { tools: &[tool()], mend }.run(release, name, input)
+fn run(form: Form, mend: bool, name: &str, input: &str) -> Effect {
+    Executor { tools: &[tool()], mend }.run(form, name, input)
 }
 
 fn say(text: &str) -> Effect {
@@ -45,7 +45,7 @@ fn single_labels_replace_those_of_the_release() {
 
 #[test]
 fn arguments_are_refused_in_upstreams_words() {
-    let strict = |input: &str| run(Release::V02, false, "Search", input);
+    let strict = |input: &str| run(Form::V02, false, "Search", input);
     for (input, text) in [
         ("{\"q\": 1, \"it's\": 2}", "unknown arguments: {'q', \"it's\"}"),
         ("[\"query\"]", "Search.run() argument after ** must be a mapping"),
@@ -73,7 +73,7 @@ fn an_unknown_action_says_its_own_arguments() {
         ("Search.nope", "{}", say("invalid API: nope")),
         ("Search.", "{}", say("invalid API: ")),
     ] {
-        assert_eq!(run(Release::V02, false, name, input), effect, "{name}");
+        assert_eq!(run(Form::V02, false, name, input), effect, "{name}");
     }
 }
 
@@ -81,11 +81,11 @@ fn an_unknown_action_says_its_own_arguments() {
 fn the_first_releases_hand_text_on() {
     let object = "{\"query\": \"x\"}";
     for (mend, raw, input, repairs) in [(true, "x y", "x y", 0), (true, object, "x", 1), (false, object, object, 0)] {
-        let Effect::Use(call) = run(Release::V01, mend, "Search", raw) else { panic!("{raw}") };
+        let Effect::Use(call) = run(Form::V01, mend, "Search", raw) else { panic!("{raw}") };
         assert_eq!((call.input.as_str(), call.repairs.len()), (input, repairs));
     }
-    assert_eq!(run(Release::V01, false, "Search.run", ""), say("The action is invalid, please check the action name."));
-    assert_eq!(run(Release::V01, false, "a.b.c", "x"), say("x"));
+    assert_eq!(run(Form::V01, false, "Search.run", ""), say("The action is invalid, please check the action name."));
+    assert_eq!(run(Form::V01, false, "a.b.c", "x"), say("x"));
 }
 
 #[test]
