@@ -102,9 +102,8 @@ struct GoBlogDialogue {
 
 impl GoBlogDialogue {
     fn next(&mut self) -> Turn {
-        let limit = self.episode.setup.max_steps;
-        if self.episode.step > limit {
-            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} replies"));
+        if let Some(end) = self.episode.over("replies") {
+            return end;
         }
         let messages = [self.episode.before_question(), self.inner.clone()].concat();
         self.episode.ask(Prompt::Messages(messages), Vec::new())
@@ -200,9 +199,6 @@ impl Dialogue for GoBlogDialogue {
     }
 
     fn observation(&mut self, text: &str) -> Turn {
-        if self.episode.finished() {
-            return self.episode.stop(Outcome::Finished, "");
-        }
         self.inner.push(Message::user(if self.from_system { text.to_owned() } else { format!("Observation: {text}") }));
         self.next()
     }

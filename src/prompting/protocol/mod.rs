@@ -307,6 +307,13 @@ impl Episode {
         self.answer.is_some()
     }
 
+    /// The end of the episode, if there is an answer or no step is left; `unit` is what the limit counts.
+    fn over(&mut self, unit: &str) -> Option<Turn> {
+        let limit = self.setup.max_steps;
+        let is_over = self.finished() || self.step > limit;
+        is_over.then(|| self.stop(Outcome::StepLimit, format!("no answer within {limit} {unit}")))
+    }
+
     /// Ends the episode: with the answer if there is one, otherwise with this outcome and reason.
     fn stop(&mut self, outcome: Outcome, detail: impl Into<String>) -> Turn {
         let answer = self.answer.take();

@@ -273,9 +273,6 @@ impl ToolCalls {
 
     fn ask(&mut self) -> Turn {
         let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
-        if n > limit {
-            return self.out_of_steps();
-        }
         self.waiting = Waiting::Model;
         let mut messages = self.messages.clone();
         let force_stop = self.episode.setup.frame.text_for("force_stop");
@@ -287,22 +284,17 @@ impl ToolCalls {
         Turn::Ask(Request { functions, ..Request::new(Prompt::Messages(messages), Vec::new(), decoding) })
     }
 
-    fn out_of_steps(&mut self) -> Turn {
-        let limit = self.episode.setup.max_steps;
-        self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
-    }
-
     fn next(&mut self) -> Turn {
+        if let Some(end) = self.episode.over("steps") {
+            return end;
+        }
         while let Some((call, wanted)) = self.due.pop_front() {
-            if !wanted {
-                let ours = "Error: one call at a time; this one was not made";
-                let told = self.episode.setup.frame.sentence("extra_call", ours, &[]);
-                self.messages.push(Message::result(call.id, told));
-            } else if self.episode.step > self.episode.setup.max_steps {
-                return self.out_of_steps();
-            } else {
+            if wanted {
                 return self.carry_out(&call);
             }
+            let ours = "Error: one call at a time; this one was not made";
+            let told = self.episode.setup.frame.sentence("extra_call", ours, &[]);
+            self.messages.push(Message::result(call.id, told));
         }
         self.ask()
     }
@@ -391,7 +383,7 @@ impl Dialogue for ToolCalls {
         self.messages = self.episode.before_question();
         self.question = self.messages.len();
         self.messages.push(question);
-        self.ask()
+        self.next()
     }
 
     fn completion(&mut self, text: &str) -> Turn {
@@ -446,9 +438,6 @@ impl Dialogue for ToolCalls {
             }
             Waiting::Unread => self.messages.push(Message::user(text)),
             Waiting::Model => {}
-        }
-        if self.episode.finished() {
-            return self.episode.stop(Outcome::Finished, "");
         }
         self.next()
     }

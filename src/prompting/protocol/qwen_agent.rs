@@ -99,9 +99,8 @@ struct ReActChat {
 
 impl ReActChat {
     fn ask(&mut self) -> Turn {
-        let limit = self.episode.setup.max_steps;
-        if self.episode.step > limit {
-            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} model calls"));
+        if let Some(end) = self.episode.over("model calls") {
+            return end;
         }
         let setup = &self.episode.setup;
         let system = setup.frame.system.as_ref().filter(|text| !text.is_empty());

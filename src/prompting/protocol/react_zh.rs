@@ -53,13 +53,11 @@ struct ReactZh {
 
 impl ReactZh {
     fn ask(&mut self) -> Turn {
-        let Setup { max_steps, question_label, thoughts, .. } = self.episode.setup.as_ref();
-        let n = self.episode.step;
-        if n > *max_steps {
-            // The script gives a sentence for an answer here, which says that there is none.
-            let detail = format!("no answer within {max_steps} steps");
-            return self.episode.stop(Outcome::StepLimit, detail);
+        // The script gives a sentence for an answer when no step is left, which says that there is none.
+        if let Some(end) = self.episode.over("steps") {
+            return end;
         }
+        let (Setup { question_label, thoughts, .. }, n) = (self.episode.setup.as_ref(), self.episode.step);
         let label = if *thoughts { "Thought" } else { "Action" };
         let stop = vec![format!("\nObservation {n}:"), format!("\n{question_label}:"), format!("\n{label} {}:", n + 1)];
         self.episode.ask_text(format!("{}{label} {n}:", self.transcript), stop)
@@ -99,9 +97,6 @@ impl Dialogue for ReactZh {
     }
 
     fn observation(&mut self, text: &str) -> Turn {
-        if self.episode.finished() {
-            return self.episode.stop(Outcome::Finished, "");
-        }
         self.transcript.push_str(&Script.observation(self.episode.step - 1, text));
         self.ask()
     }

@@ -144,8 +144,8 @@ impl RobustDialogue {
 
     fn ask(&mut self) -> Turn {
         let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
-        if n > limit {
-            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"));
+        if let Some(end) = self.episode.over("steps") {
+            return end;
         }
         self.waiting = Waiting::Model;
         let mut messages = self.messages.clone();
@@ -251,9 +251,6 @@ impl Dialogue for RobustDialogue {
         match std::mem::replace(&mut self.waiting, Waiting::Model) {
             Waiting::Tool { step } => {
                 self.messages.push(Message::assistant(step));
-                if self.episode.finished() {
-                    return self.episode.stop(Outcome::Finished, "");
-                }
                 self.messages.push(Message::user(Robust::default().observation(self.episode.step - 1, text)));
                 self.ask()
             }
