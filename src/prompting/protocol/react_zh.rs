@@ -6,7 +6,7 @@
 use super::model_json::strip;
 use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, react_paper};
 use crate::base::python::is_python_space;
-use crate::base::{Outcome, Question, Reply, Tool};
+use crate::base::{Question, Reply, Tool};
 use std::sync::Arc;
 
 pub const ID: &str = "react-zh";

@@ -1,5 +1,6 @@
 use super::super::testing::{begun, prompt_and_stop, setup, stopped, used};
 use super::*;
+use crate::base::Outcome;
 use crate::prompting::protocol::Frame;
 
 #[test]
