@@ -218,7 +218,7 @@ impl Limiter {
 
     /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub fn hold(&self, wait: Duration, status: u16) {
-        self.with(|state, now| state.pause.extend(now, wait, status, state.max_wait));
+        self.with(|state, now| state.pause.extend(now, wait, status, state.settings.max_wait));
         self.freed.notify_one();
         self.held.notify_waiters();
     }
@@ -245,7 +245,7 @@ impl Limiter {
     }
 
     pub fn max_wait(&self) -> Duration {
-        self.with(|state, _| state.max_wait)
+        self.with(|state, _| state.settings.max_wait)
     }
 
     pub fn answered_within(&self, time: Duration) -> bool {
@@ -305,15 +305,13 @@ impl Drop for Resting<'_> {
 
 #[derive(Debug, Default)]
 struct State {
-    max_wait: Duration,
+    settings: Settings,
     sent: u64,
     answered: Option<Duration>,
     /// Requests that wait to be repeated, and what the first in the queue waits for.
     resting: BTreeMap<u64, Span>,
     rested: u64,
     queued: Option<Span>,
-    pause_all: bool,
-    keeps_empty: bool,
     concurrency: Concurrency,
     rate: Rate,
     pause: Pause,
@@ -323,14 +321,8 @@ struct State {
 
 impl State {
     fn new(settings: &Settings) -> Self {
-        Self {
-            concurrency: Concurrency::new(settings),
-            rate: Rate::new(settings),
-            pause_all: settings.pause_all,
-            keeps_empty: settings.fixed.is_none(),
-            max_wait: settings.max_wait,
-            ..Self::default()
-        }
+        let (concurrency, rate) = (Concurrency::new(settings), Rate::new(settings));
+        Self { settings: settings.clone(), concurrency, rate, ..Self::default() }
     }
 
     fn rests(&mut self, span: Span) -> u64 {
@@ -409,10 +401,11 @@ impl State {
 
     /// Pauses all requests if the server `asked` for it and the settings say so; otherwise keeps one place empty.
     fn wait(&mut self, now: Duration, wait: Duration, status: u16, asked: bool) {
-        if asked && self.pause_all {
-            self.pause.extend(now, wait, status, self.max_wait);
-        } else if self.keeps_empty {
-            self.empty_until.push(Reverse(now.saturating_add(wait.min(self.max_wait))));
+        let Settings { pause_all, fixed, max_wait, .. } = self.settings;
+        if asked && pause_all {
+            self.pause.extend(now, wait, status, max_wait);
+        } else if fixed.is_none() {
+            self.empty_until.push(Reverse(now.saturating_add(wait.min(max_wait))));
         }
     }
 }
