@@ -111,7 +111,18 @@ impl Protocol for Native {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(ToolCalls::new(*self, setup))
+        Box::new(ToolCalls {
+            native: *self,
+            functions: Arc::new(self.functions(&setup.frame.tools)),
+            episode: Episode::new(setup),
+            messages: Vec::new(),
+            question: 0,
+            due: VecDeque::new(),
+            thought: None,
+            waiting: Waiting::Model,
+            nudged: false,
+            answer: None,
+        })
     }
 
     /// Reads what [`Protocol::step`] writes.
@@ -256,21 +267,6 @@ enum Waiting {
 }
 
 impl ToolCalls {
-    fn new(native: Native, setup: &Arc<Setup>) -> Self {
-        Self {
-            native,
-            functions: Arc::new(native.functions(&setup.frame.tools)),
-            episode: Episode::new(setup),
-            messages: Vec::new(),
-            question: 0,
-            due: VecDeque::new(),
-            thought: None,
-            waiting: Waiting::Model,
-            nudged: false,
-            answer: None,
-        }
-    }
-
     fn ask(&mut self) -> Turn {
         let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
         self.waiting = Waiting::Model;

@@ -23,7 +23,7 @@ impl Protocol for Paper {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(ReactPaper::new(setup))
+        Box::new(ReactPaper { episode: Episode::new(setup), transcript: String::new(), waiting: Waiting::Step })
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
@@ -50,7 +50,7 @@ impl Protocol for Paper {
 }
 
 #[derive(Debug)]
-pub struct ReactPaper {
+struct ReactPaper {
     episode: Episode,
     /// Question and steps so far, as they follow the prefix.
     transcript: String,
@@ -73,10 +73,6 @@ enum Waiting {
 }
 
 impl ReactPaper {
-    pub fn new(setup: &Arc<Setup>) -> Self {
-        Self { episode: Episode::new(setup), transcript: String::new(), waiting: Waiting::Step }
-    }
-
     fn ask(&self, tail: &str, stop: String) -> Turn {
         self.episode.ask_text(format!("{}{tail}", self.transcript), vec![stop])
     }

@@ -60,7 +60,17 @@ impl Protocol for Robust {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(RobustDialogue::new(setup, *self))
+        let frame = &setup.frame;
+        let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
+        Box::new(RobustDialogue {
+            episode: Episode::new(setup),
+            messages: Vec::new(),
+            question: None,
+            waiting: Waiting::Model,
+            failed: false,
+            offered: Offered::of(self.tools).with_texts(texts.chain([&*frame.prefix, &*frame.suffix])),
+            version: self.version,
+        })
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
@@ -127,21 +137,6 @@ enum Waiting {
 }
 
 impl RobustDialogue {
-    fn new(setup: &Arc<Setup>, Robust { version, tools }: Robust) -> Self {
-        let frame = &setup.frame;
-        let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
-        let offered = Offered::of(tools).with_texts(texts.chain([&*frame.prefix, &*frame.suffix]));
-        Self {
-            episode: Episode::new(setup),
-            messages: Vec::new(),
-            question: None,
-            waiting: Waiting::Model,
-            failed: false,
-            offered,
-            version,
-        }
-    }
-
     fn ask(&mut self) -> Turn {
         let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
         if let Some(end) = self.episode.over("steps") {
