@@ -54,40 +54,17 @@ pub(crate) struct Draw {
     pub(crate) sizes: Option<(usize, usize)>,
 }
 
-pub(crate) struct Drawn {
-    differences: Vec<f64>,
-    clusters: Option<Vec<usize>>,
-    order: Vec<usize>,
-}
-
-impl Drawn {
-    fn new(differences: Vec<f64>, clusters: Option<Vec<usize>>) -> Self {
-        let order = (0..differences.len()).collect();
-        Self { differences, clusters, order }
-    }
-
-    pub(crate) fn of(&self, source: Source) -> Differences<'_> {
-        Differences {
-            values: &self.differences,
-            clusters: self.clusters.as_deref(),
-            order: &self.order,
-            binary: matches!(source, Source::Em { .. }),
-            range: source.range(),
-        }
-    }
-}
-
 impl Draw {
     /// Whether `McNemar`'s test decides.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self.source, Source::Em { .. }) && self.sizes.is_none()
     }
 
-    pub(crate) fn questions(&self, seed: u64) -> Drawn {
+    pub(crate) fn questions(&self, seed: u64) -> Differences {
         let mut rng = generator(seed);
         let Some((from, to)) = self.sizes else {
             let differences = (0..self.units).map(|_| self.one(&mut rng)).collect();
-            return Drawn::new(differences, None);
+            return self.of(differences, None);
         };
         let (mut differences, mut clusters) = (Vec::new(), Vec::new());
         for cluster in 0..self.units {
@@ -108,7 +85,13 @@ impl Draw {
                 clusters.push(cluster);
             }
         }
-        Drawn::new(differences, Some(clusters))
+        self.of(differences, Some(clusters))
+    }
+
+    fn of(&self, values: Vec<f64>, clusters: Option<Vec<usize>>) -> Differences {
+        let (order, source) = ((0..values.len()).collect(), self.source);
+        let binary = matches!(source, Source::Em { .. });
+        Differences { values, clusters, order, binary, range: source.range() }
     }
 
     fn one(&self, rng: &mut SplitMix64) -> f64 {

@@ -34,13 +34,9 @@ impl Found {
 }
 
 pub(crate) fn find(draw: &Draw, seed: u64, effort: &Effort) -> Found {
-    let drawn = draw.questions(seed);
-    let (differences, rule) = (drawn.of(draw.source), rule(effort));
+    let (differences, rule) = (draw.questions(seed), rule(effort));
     let decision = Decision::of(&differences, &rule);
-    let mean = match differences.clusters {
-        Some(clusters) => Mean::clustered(differences.values, clusters),
-        None => Mean::of(differences.values),
-    };
+    let mean = Mean::clustered(&differences.values, differences.clusters.as_deref());
     let student = mean.and_then(|mean| mean.t_interval(rule.level));
     Found {
         p: decision.decisive.expect("a test").1,
@@ -184,7 +180,7 @@ pub(crate) fn means(effort: &Effort) -> Vec<Row> {
             let found = simulate(effort, |seed| {
                 let values = f1_values(seed, zeros, ones, n);
                 let padded =
-                    Moments::of(&Sums::alone(&values)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
+                    Moments::of(&Sums::of(&values, None)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
                 let student = Mean::of(&values).and_then(|mean| mean.t_interval(0.95)).expect("an interval");
                 (padded, Interval { low: student.low.max(0.0), high: student.high.min(1.0) })
             });

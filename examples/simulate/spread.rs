@@ -73,7 +73,7 @@ fn row(prompts: &Prompts, questions: u64, effort: &Effort) -> Row {
         let answers = prompts.answers(questions, seed);
         let of_question = |at: usize| answers.iter().map(|of| of[at]).sum::<f64>() / count;
         let values: Vec<f64> = (0..answers[0].len()).map(of_question).collect();
-        let mean = Moments::of(&Sums::alone(&values)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
+        let mean = Moments::of(&Sums::of(&values, None)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
         Found { between: Between::of(&answers, None, 0.95).expect("questions"), mean }
     });
     let held = |name, truth: f64, band, of: fn(&Found) -> Option<Interval>| {

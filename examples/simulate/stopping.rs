@@ -39,8 +39,7 @@ pub(crate) fn stopping(effort: &Effort) -> Vec<Row> {
 
 /// A run that is looked at after every question.
 fn run(draw: &Draw, seed: u64) -> Stopped {
-    let drawn = draw.questions(seed);
-    let differences = drawn.of(draw.source).values;
+    let differences = draw.questions(seed).values;
     let mut betting = Betting::default();
     let decided = |difference: &f64| {
         betting.add(*difference);
@@ -48,9 +47,9 @@ fn run(draw: &Draw, seed: u64) -> Stopped {
     };
     let after = differences.iter().position(decided).map(|at| at + 1);
     let fixed = if draw.is_exact() {
-        McNemar::of(differences).exact_p
+        McNemar::of(&differences).exact_p
     } else {
-        Mean::of(differences).and_then(|mean| mean.t_test()).map_or(1.0, |test| test.p)
+        Mean::of(&differences).and_then(|mean| mean.t_test()).map_or(1.0, |test| test.p)
     };
     Stopped { after, covered: betting.interval(ALPHA).contains(draw.truth), fixed: fixed < ALPHA }
 }

@@ -90,9 +90,9 @@ fn averaged(answers: &[Vec<bool>], effort: &Effort) -> (bool, Interval) {
         models.iter().map(of).sum::<f64>() / crate::float(models.len() as u64)
     };
     let values: Vec<f64> = (0..answers[0].len()).map(difference).collect();
-    let order: Vec<usize> = (0..values.len()).collect();
+    let order = (0..values.len()).collect();
     let range = Some(Interval { low: -1.0, high: 1.0 });
-    let differences = Differences { values: &values, clusters: None, order: &order, binary: false, range };
+    let differences = Differences { values, clusters: None, order, binary: false, range };
     let decision = Decision::of(&differences, &rule(effort));
     (decision.decisive.expect("a test").1 < ALPHA, decision.interval.expect("an interval").1)
 }

@@ -121,9 +121,8 @@ fn compare_figure(
         pair.verdict = Verdict::of(pair, figure, corrected, settings);
     }
     let common = values.common();
-    let clusters = common.clusters.as_deref();
     let means = variants.iter().zip(values.bounds()).enumerate().map(|(at, (variant, bounds))| {
-        let sample = Sample { values: &common.variants[at], clusters };
+        let sample = common.sample(at);
         let estimate = sample.mean();
         VariantMean {
             variant: variant.name.clone(),
@@ -144,7 +143,7 @@ fn compare_figure(
         figure: figure.clone(),
         n: common.questions.len(),
         binary: common.all_binary() && !common.questions.is_empty(),
-        clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
+        clusters: common.clusters.as_ref().map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
         cochran_q,
         cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&names, settings)),
@@ -228,17 +227,16 @@ fn breakdowns(
 ) -> Vec<Breakdown> {
     let of_field = |field: &String| {
         let (common, parts) = (values.common(), Parts::of(pairing, field));
-        let group = |(value, rows): (&Option<String>, Vec<usize>)| Group {
+        let group = |(value, part): (&Option<String>, Values)| Group {
             value: value.clone(),
-            n: rows.len(),
-            means: group_means(variants, figure, (&common, &rows), settings),
+            n: part.questions.len(),
+            means: group_means(variants, figure, &part, settings),
             pairs: Vec::new(),
         };
-        let mut groups: Vec<Group> = parts.values.iter().zip(parts.rows(&common)).map(group).collect();
+        let mut groups: Vec<Group> = parts.values.iter().zip(parts.split(&common)).map(group).collect();
         for (a, b) in positions(variants, settings) {
-            let of_pair = values.pair((a, b));
-            for (group, rows) in groups.iter_mut().zip(parts.rows(&of_pair)) {
-                group.pairs.push(group_pair([a, b].map(|at| &variants[at]), figure, (&of_pair, &rows), settings));
+            for (group, part) in groups.iter_mut().zip(parts.split(&values.pair((a, b)))) {
+                group.pairs.push(group_pair([a, b].map(|at| &variants[at]), figure, &part, settings));
             }
         }
         groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
@@ -269,57 +267,36 @@ impl Parts {
         }
     }
 
-    /// The places of each part's questions among those of `values`.
-    fn rows(&self, values: &Values) -> Vec<Vec<usize>> {
+    /// The values of each part's questions.
+    fn split(&self, values: &Values) -> Vec<Values> {
         let mut rows = vec![Vec::new(); self.values.len()];
         for (at, question) in values.questions.iter().enumerate() {
             rows[self.of_question[*question]].push(at);
         }
-        rows
+        rows.iter().map(|rows| values.part(rows)).collect()
     }
 }
 
-fn group_means(
-    variants: &[Variant],
-    figure: &NamedFigure,
-    (common, rows): (&Values, &[usize]),
-    settings: &Settings,
-) -> Vec<GroupMean> {
-    let clusters = clusters_of_rows(common, rows);
-    let mean = |((variant, values), binary): ((&Variant, &Vec<f64>), &bool)| {
-        let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
-        let sample = Sample { values: &values, clusters: clusters.as_deref() };
-        GroupMean {
-            variant: variant.name.clone(),
-            mean: sample.mean().map(|mean| mean.mean),
-            interval: sample.mean_interval(*binary, figure.range, settings.level),
-        }
+fn group_means(variants: &[Variant], figure: &NamedFigure, part: &Values, settings: &Settings) -> Vec<GroupMean> {
+    let mean = |(at, variant): (usize, &Variant)| GroupMean {
+        variant: variant.name.clone(),
+        mean: part.sample(at).mean().map(|mean| mean.mean),
+        interval: part.sample(at).mean_interval(part.binary[at], figure.range, settings.level),
     };
-    variants.iter().zip(&common.variants).zip(&common.binary).map(mean).collect()
+    variants.iter().enumerate().map(mean).collect()
 }
 
-fn group_pair(
-    [a, b]: [&Variant; 2],
-    figure: &NamedFigure,
-    (values, rows): (&Values, &[usize]),
-    settings: &Settings,
-) -> GroupPair {
-    let differences: Vec<f64> = rows.iter().map(|row| values.variants[1][*row] - values.variants[0][*row]).collect();
-    let clusters = clusters_of_rows(values, rows);
-    let sample = Sample { values: &differences, clusters: clusters.as_deref() };
+fn group_pair([a, b]: [&Variant; 2], figure: &NamedFigure, part: &Values, settings: &Settings) -> GroupPair {
+    let differences = part.differences();
+    let sample = Sample { values: &differences, clusters: part.clusters.as_deref() };
     let estimate = sample.mean();
     GroupPair {
         a: a.name.clone(),
         b: b.name.clone(),
-        n: rows.len(),
+        n: differences.len(),
         difference: estimate.map(|estimate| estimate.mean),
         se: estimate.and_then(|estimate| estimate.se),
-        interval: sample.difference_interval(figure.range_of_differences(), settings.level),
+        interval: sample.padded_interval(figure.range_of_differences(), settings.level),
         stopped_by: stopped_by(&[&a.name, &b.name], settings),
     }
-}
-
-fn clusters_of_rows(values: &Values, rows: &[usize]) -> Option<Vec<usize>> {
-    let clusters = values.clusters.as_ref()?;
-    Some(rows.iter().map(|row| clusters[*row]).collect())
 }

@@ -1,6 +1,7 @@
 //! Variants and their rows, and the pairing of these rows: one value per question and variant.
 
 use super::comparison::{Bounds, Ids, VariantSummary};
+use super::pairs::Sample;
 use super::{CompareError, NamedFigure, Unit};
 use crate::base::stats::Interval;
 use crate::scoring::{Pass, float};
@@ -134,6 +135,27 @@ pub(super) struct Values {
 impl Values {
     pub(super) fn all_binary(&self) -> bool {
         self.binary.iter().all(|binary| *binary)
+    }
+
+    /// The values of the variant at that place.
+    pub(super) fn sample(&self, variant: usize) -> Sample<'_> {
+        Sample { values: &self.variants[variant], clusters: self.clusters.as_deref() }
+    }
+
+    /// What the second of two variants has more than the first.
+    pub(super) fn differences(&self) -> Vec<f64> {
+        self.variants[0].iter().zip(&self.variants[1]).map(|(a, b)| b - a).collect()
+    }
+
+    /// The values on the questions at these places alone.
+    pub(super) fn part(&self, rows: &[usize]) -> Self {
+        let of = |all: &Vec<usize>| rows.iter().map(|row| all[*row]).collect();
+        Self {
+            questions: of(&self.questions),
+            variants: self.variants.iter().map(|values| rows.iter().map(|row| values[*row]).collect()).collect(),
+            clusters: self.clusters.as_ref().map(of),
+            binary: self.binary.clone(),
+        }
     }
 
     /// What all figures of these values depend on, bit by bit.

@@ -6,8 +6,8 @@ use super::verdict::p_equals;
 use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
 use crate::base::Stopping;
 use crate::base::stats::{
-    Bootstrap, Decision, Differences, Interval, Mean, Moments, Permutation, Reach, Rule, Sums, holm, pearson,
-    permutation_resampled, wilcoxon, wilson,
+    Bootstrap, Decision, Differences, Interval, Mean, Reach, Rule, Sums, holm, pearson, permutation_resampled,
+    wilcoxon, wilson,
 };
 use crate::base::text::thousands;
 use crate::scoring::float;
@@ -31,16 +31,16 @@ pub(super) fn pairs(
     let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
     // Of a thousand variants most pairs have the values of another one, of which all figures are the same.
     let mut known: HashMap<Vec<u64>, Pair> = HashMap::new();
-    let (mut pairs, paired): (Vec<Pair>, Vec<Paired>) = positions
+    let (mut pairs, paired): (Vec<Pair>, Vec<Differences>) = positions
         .into_iter()
         .map(|(a, b)| {
             let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| &variants[at]));
             let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
-            let paired = Paired::of(&of_pair, values, figure);
+            let paired = differences(&of_pair, values, figure);
             let key = of_pair.key();
             let figures = known.get(&key).cloned().unwrap_or_else(|| {
-                let found = pair(&of_pair, &paired.borrowed(), settings, &rule);
+                let found = pair(&of_pair, &paired, settings, &rule);
                 if known.len() < MAX_KNOWN {
                     known.insert(key, found.clone());
                 }
@@ -49,7 +49,7 @@ pub(super) fn pairs(
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
             let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
             let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
-            let against = |b_leads: bool| Paired::of(&values.against((a, b), b_leads), values, figure);
+            let against = |b_leads: bool| differences(&values.against((a, b), b_leads), values, figure);
             (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
         })
         .unzip();
@@ -65,60 +65,44 @@ pub(super) fn pairs(
 }
 
 /// The p if all that was not measured were against the variant that leads: 1 where that would end its lead.
-fn p_highest(pair: &Pair, against: impl Fn(bool) -> Paired, rule: &Rule) -> Option<f64> {
+fn p_highest(pair: &Pair, against: impl Fn(bool) -> Differences, rule: &Rule) -> Option<f64> {
     let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < rule.alpha))?;
     if pair.bounds?.hold_zero() {
         return Some(1.0);
     }
-    let decision = Decision::of(&against(lead > 0.0).borrowed(), rule);
+    let decision = Decision::of(&against(lead > 0.0), rule);
     decision.decisive.map(|(_, p)| p)
 }
 
-pub(super) struct Paired {
-    values: Vec<f64>,
-    clusters: Option<Vec<usize>>,
-    /// Positions of the questions by their ids.
-    order: Vec<usize>,
-    binary: bool,
-    range: Option<Interval>,
-}
-
-impl Paired {
-    pub(super) fn of(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Self {
-        let mut order: Vec<usize> = (0..values.questions.len()).collect();
-        order.sort_by_key(|at| all.pairing.id(values.questions[*at]));
-        Self {
-            values: values.variants[0].iter().zip(&values.variants[1]).map(|(a, b)| b - a).collect(),
-            clusters: values.clusters.clone(),
-            order,
-            binary: values.all_binary(),
-            range: figure.range_of_differences().or_else(|| figure.range_of_own(&values.variants)),
-        }
-    }
-
-    pub(super) fn borrowed(&self) -> Differences<'_> {
-        let Self { values, clusters, order, binary, range } = self;
-        Differences { values, clusters: clusters.as_deref(), order, binary: *binary, range: *range }
+/// The differences of two variants, with their questions by their ids.
+fn differences(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Differences {
+    let mut order: Vec<usize> = (0..values.questions.len()).collect();
+    order.sort_by_key(|at| all.pairing.id(values.questions[*at]));
+    Differences {
+        values: values.differences(),
+        clusters: values.clusters.clone(),
+        order,
+        binary: values.all_binary(),
+        range: figure.range_of_differences().or_else(|| figure.range_of_own(&values.variants)),
     }
 }
 
 /// Adds the intervals that hold for every distribution. Holm's correction is over the bets alone: what sign flips find first may
 /// owe it to an assumption that does not hold.
-fn distribution_free(pairs: &mut [Pair], paired: &[Paired], rule: &Rule) {
-    let needs_one =
-        |at: &usize| pairs[*at].p.is_some() && !paired[*at].borrowed().exact() && paired[*at].range.is_some();
+fn distribution_free(pairs: &mut [Pair], paired: &[Differences], rule: &Rule) {
+    let needs_one = |at: &usize| pairs[*at].p.is_some() && !paired[*at].exact() && paired[*at].range.is_some();
     let mut open: Vec<usize> = (0..pairs.len()).filter(needs_one).collect();
     let mut left = rule.pairs;
     while !open.is_empty() {
         let chance = rule.alpha / float(left);
-        let refuted = |at: &usize| paired[*at].borrowed().betting_refutes_zero(chance, rule.seed) == Some(true);
+        let refuted = |at: &usize| paired[*at].betting_refutes_zero(chance, rule.seed) == Some(true);
         let (refuted, kept): (Vec<usize>, Vec<usize>) = open.into_iter().partition(refuted);
         left -= refuted.len();
         // Where nothing more is refuted, the correction ends.
         let (done, next) = if refuted.is_empty() { (kept, Vec::new()) } else { (refuted, kept) };
         for at in done {
             let method = if paired[at].clusters.is_some() { "cluster betting" } else { "betting" };
-            let interval = paired[at].borrowed().betting_interval(1.0 - chance, rule.seed);
+            let interval = paired[at].betting_interval(1.0 - chance, rule.seed);
             pairs[at].distribution_free = interval.map(|ends| MethodInterval::new(method, 1.0 - chance, ends));
         }
         open = next;
@@ -139,15 +123,13 @@ fn resume(variants: [&Variant; 2]) -> Vec<String> {
 }
 
 /// The figures of a pair, which are those of every pair with these values.
-fn pair(values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &Rule) -> Pair {
-    let level = settings.level;
-    let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
-    let Differences { values: differences, clusters, .. } = *paired;
+fn pair(values: &Values, paired: &Differences, settings: &Settings, rule: &Rule) -> Pair {
+    let Settings { level, resamples, seed, .. } = *settings;
     let decision = Decision::of(paired, rule);
     let reach = Reach::of(paired, rule);
-    let sample = Sample { values: differences, clusters };
+    let sample = Sample { values: &paired.values, clusters: paired.clusters.as_deref() };
     let estimate = sample.mean();
-    let drawn = sample.bootstrap(settings);
+    let drawn = Bootstrap::of(sample.values, sample.clusters, level, resamples, seed);
     let tests = Tests {
         mcnemar: decision.mcnemar,
         t_test: estimate.and_then(|estimate| estimate.t_test()),
@@ -155,8 +137,8 @@ fn pair(values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &R
         permutation_sampled: decision
             .permutation
             .filter(|test| test.seed.is_some())
-            .or_else(|| sample.sampled_flips(settings)),
-        wilcoxon: wilcoxon(differences),
+            .or_else(|| permutation_resampled(sample.units().sums(), resamples, seed)),
+        wilcoxon: wilcoxon(sample.values),
     };
     let interval = decision.interval.map(|(method, ends)| MethodInterval::new(method, level, ends));
     let others = [
@@ -164,15 +146,15 @@ fn pair(values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &R
         sample.z_interval(level),
         drawn.as_ref().map(|drawn| sample.bootstrap_interval(drawn)),
     ];
-    let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
+    let [mean_a, mean_b] = [0, 1].map(|at| values.sample(at).mean());
     Pair {
-        n: differences.len(),
+        n: sample.values.len(),
         a_mean: mean_a.map(|mean| mean.mean),
         b_mean: mean_b.map(|mean| mean.mean),
         difference: estimate.map(|estimate| estimate.mean),
         se: estimate.and_then(|estimate| estimate.se),
         unpaired_se: mean_a.and_then(|mean| mean.se).zip(mean_b.and_then(|mean| mean.se)).map(|(a, b)| a.hypot(b)),
-        correlation: pearson(of_a, of_b),
+        correlation: pearson(&values.variants[0], &values.variants[1]),
         interval,
         intervals: interval.into_iter().chain(others.into_iter().flatten()).collect(),
         bootstrap: drawn,
@@ -200,10 +182,7 @@ pub(super) struct Sample<'a> {
 impl Sample<'_> {
     /// The mean, with a standard error that accounts for clusters.
     pub(super) fn mean(self) -> Option<Mean> {
-        match self.clusters {
-            None => Mean::of(self.values),
-            Some(clusters) => Mean::clustered(self.values, clusters),
-        }
+        Mean::clustered(self.values, self.clusters)
     }
 
     /// Wilson's interval of right and wrong answers that are independent.
@@ -217,23 +196,14 @@ impl Sample<'_> {
     pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
         match range {
             _ if binary && self.clusters.is_none() => self.wilson(level),
-            Some(range) => self.padded_interval(range, level),
+            Some(_) => self.padded_interval(range, level),
             None => self.t_interval(level),
         }
     }
 
-    /// The same of differences without a test; of a figure without bounds, the two more questions have the largest difference.
-    pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
-        let Some(range) = range else {
-            let interval = Moments::of(&self.units()).uncut_interval(self.units().widest(), level)?;
-            return Some(MethodInterval::new(self.method("padded t", "cluster padded t"), level, interval));
-        };
-        self.padded_interval(range, level)
-    }
-
     /// Student's interval with one more question, or cluster, at each end of the range.
-    pub(super) fn padded_interval(self, range: Interval, level: f64) -> Option<MethodInterval> {
-        let interval = Moments::of(&self.units()).padded_interval(range, level).filter(|_| !self.values.is_empty())?;
+    pub(super) fn padded_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        let interval = self.units().padded_interval(range, level).filter(|_| !self.values.is_empty())?;
         Some(MethodInterval::new(self.method("padded t", "cluster padded t"), level, interval))
     }
 
@@ -252,30 +222,12 @@ impl Sample<'_> {
         Some(MethodInterval::new(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
     }
 
-    /// The bootstrap of the mean, over questions or clusters.
-    pub(super) fn bootstrap(self, settings: &Settings) -> Option<Bootstrap> {
-        let Settings { level, resamples, seed, .. } = *settings;
-        match self.clusters {
-            None => Bootstrap::of(self.values, level, resamples, seed),
-            Some(clusters) => Bootstrap::clustered(self.values, clusters, level, resamples, seed),
-        }
-    }
-
     fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
         MethodInterval::new(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
     }
 
-    /// The sign-flip test of questions or of whole clusters by random signs, even where there are few differences.
-    pub(super) fn sampled_flips(self, settings: &Settings) -> Option<Permutation> {
-        let test = |values: &[f64]| permutation_resampled(values, settings.resamples, settings.seed);
-        match self.clusters {
-            None => test(self.values),
-            Some(clusters) => test(Sums::of(self.values, clusters).sums()),
-        }
-    }
-
     fn units(self) -> Sums {
-        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
+        Sums::of(self.values, self.clusters)
     }
 
     fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {
@@ -404,8 +356,7 @@ fn p_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settin
 fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> Option<f64> {
     let pairing = Pairing::of([a, b]).ok()?;
     let values = pairing.values(figure).ok()?;
-    let paired = Paired::of(&values.pair((0, 1)), &values, figure);
-    paired.borrowed().deciding_p(settings.resamples, settings.seed)
+    differences(&values.pair((0, 1)), &values, figure).deciding_p(settings.resamples, settings.seed)
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ fn clusters_decide_the_error_and_the_test() {
     assert!(done(&together).notes.iter().any(|note| note.contains("80 questions are in 1 cluster: ")));
     let differences: Vec<f64> = (0..80).map(|i| f64::from(u8::from((20..40).contains(&i)))).collect();
     let clusters: Vec<usize> = (0..80).map(|i| if i < 60 { i / 10 } else { i }).collect();
-    assert_eq!(pair.se, Mean::clustered(&differences, &clusters).and_then(|mean| mean.se));
+    assert_eq!(pair.se, Mean::clustered(&differences, Some(&clusters)).and_then(|mean| mean.se));
 }
 
 #[test]

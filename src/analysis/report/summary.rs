@@ -501,7 +501,7 @@ pub(crate) fn shares_interval(values: &[f64], once: bool) -> Option<Interval> {
     if once && !values.is_empty() && values.iter().all(|value| *value <= 0.0 || *value >= 1.0) {
         return Some(wilson(u64::try_from(right).ok()?, u64::try_from(values.len()).ok()?, LEVEL));
     }
-    Moments::of(&Sums::alone(values)).padded_interval(Interval::SHARES, LEVEL).filter(|_| !values.is_empty())
+    Moments::of(&Sums::of(values, None)).padded_interval(Interval::SHARES, LEVEL).filter(|_| !values.is_empty())
 }
 
 fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {

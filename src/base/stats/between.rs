@@ -77,7 +77,7 @@ impl Noise {
         let centres: Vec<f64> = (0..n).map(of_question).collect();
         let deviations = |(values, own): (&Vec<f64>, &f64)| {
             let of: Vec<f64> = values.iter().zip(&centres).map(|(value, centre)| value - centre - own + mean).collect();
-            clusters.map_or_else(|| Sums::alone(&of), |clusters| Sums::of(&of, clusters)).sums().to_vec()
+            Sums::of(&of, clusters).sums().to_vec()
         };
         let sums: Vec<Vec<f64>> = variants.iter().zip(means).map(deviations).collect();
         let all = count(sums[0].len());

@@ -83,6 +83,19 @@ impl Moments {
     }
 }
 
+impl Sums {
+    /// The padded interval of the mean of these units. Where their values have no range, it is not cut, and the two more units are
+    /// as far from 0 as the largest of them.
+    pub fn padded_interval(&self, range: Option<Interval>, level: f64) -> Option<Interval> {
+        let moments = Moments::of(self);
+        let largest = || self.iter().map(|(sum, size)| (sum / size).abs()).fold(0.0, f64::max);
+        match range {
+            Some(range) => moments.padded_interval(range, level),
+            None => moments.uncut_interval(Interval { low: -largest(), high: largest() }, level),
+        }
+    }
+}
+
 /// The means that betting on the units, one after the other, does not refute at `1 − level`: a confidence interval that holds
 /// for every distribution in the range, however skewed, with any number of units.
 ///
@@ -192,7 +205,7 @@ mod tests {
     const SHARES: Interval = Interval::SHARES;
 
     fn padded(values: &[f64]) -> Interval {
-        Moments::of(&Sums::alone(values)).padded_interval(SHARES, 0.95).expect("an interval")
+        Moments::of(&Sums::of(values, None)).padded_interval(SHARES, 0.95).expect("an interval")
     }
 
     #[test]
@@ -218,14 +231,14 @@ mod tests {
             assert!(found.contains(value) && found.high - found.low > 0.1, "{value}: {found:?}");
         }
         assert_eq!((padded(&[]), padded(&[0.5])), (SHARES, SHARES));
-        assert_eq!(Moments::of(&Sums::alone(&[0.5, 1.0])).padded_interval(SHARES, 1.0), None);
+        assert_eq!(Moments::of(&Sums::of(&[0.5, 1.0], None)).padded_interval(SHARES, 1.0), None);
     }
 
     #[test]
     fn a_cluster_of_equal_values_counts_once() {
         let values = [0.25, 1.0, 0.0, 0.5, 0.75];
         let (twins, clusters): (Vec<f64>, Vec<usize>) = (0..10).map(|at| (values[at / 2], at / 2)).unzip();
-        let (one, two) = (Sums::alone(&values), Sums::of(&twins, &clusters));
+        let (one, two) = (Sums::of(&values, None), Sums::of(&twins, Some(&clusters)));
         let padded = [&one, &two].map(|units| Moments::of(units).padded_interval(SHARES, 0.95).expect("an interval"));
         let bets = [&one, &two].map(|units| betting_interval(units, SHARES, 0.95, 7).expect("an interval"));
         for [a, b] in [padded, bets] {
@@ -237,12 +250,12 @@ mod tests {
     fn betting_depends_on_the_order_given_and_the_seed_alone() {
         let values: Vec<f64> =
             (0..40).map(|at| f64::from(at * 7 % 11) / 10.0 - 0.3).map(|of| of.clamp(0.0, 1.0)).collect();
-        let of = |seed| betting_interval(&Sums::alone(&values), SHARES, 0.95, seed).expect("an interval");
+        let of = |seed| betting_interval(&Sums::of(&values, None), SHARES, 0.95, seed).expect("an interval");
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
-        assert_eq!(betting_interval(&Sums::alone(&[]), SHARES, 0.95, 1), Some(SHARES));
-        assert_eq!(betting_interval(&Sums::alone(&values), SHARES, 1.0, 1), None);
-        assert_eq!(betting_interval(&Sums::alone(&values), Interval { low: 1.0, high: 1.0 }, 0.95, 1), None);
+        assert_eq!(betting_interval(&Sums::of(&[], None), SHARES, 0.95, 1), Some(SHARES));
+        assert_eq!(betting_interval(&Sums::of(&values, None), SHARES, 1.0, 1), None);
+        assert_eq!(betting_interval(&Sums::of(&values, None), Interval { low: 1.0, high: 1.0 }, 0.95, 1), None);
     }
 
     proptest! {
@@ -251,14 +264,14 @@ mod tests {
             let values: Vec<f64> = values.iter().map(|value| f64::from(*value) / 12.0).collect();
             let mirrored: Vec<f64> = values.iter().map(|value| 1.0 - value).collect();
             let mean = Mean::of(&values).expect("a mean").mean;
-            let bets = |values: &[f64]| betting_interval(&Sums::alone(values), SHARES, 0.95, seed).expect("an interval");
+            let bets = |values: &[f64]| betting_interval(&Sums::of(values, None), SHARES, 0.95, seed).expect("an interval");
             for (one, other) in [(padded(&values), padded(&mirrored)), (bets(&values), bets(&mirrored))] {
                 prop_assert!(one.low <= mean + 1e-9 && mean <= one.high + 1e-9 && one.low >= 0.0 && one.high <= 1.0);
                 prop_assert!((one.low - (1.0 - other.high)).abs() < 1e-6, "{:?} {:?}", one, other);
             }
             let wide = Interval { low: -1.0, high: 1.0 };
-            let found = betting_interval(&Sums::alone(&values), wide, 0.95, seed).expect("an interval");
-            let refuted = betting_refutes(&Sums::alone(&values), wide, found.low - 0.01, 0.05, seed);
+            let found = betting_interval(&Sums::of(&values, None), wide, 0.95, seed).expect("an interval");
+            let refuted = betting_refutes(&Sums::of(&values, None), wide, found.low - 0.01, 0.05, seed);
             prop_assert!(found.low - 0.01 <= -1.0 || refuted);
         }
     }

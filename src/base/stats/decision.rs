@@ -1,20 +1,20 @@
 //! The decision about a pair: one test, the interval that agrees with it, and what it can show.
 
-use super::bounded::{Moments, betting_interval, betting_refutes};
+use super::bounded::{betting_interval, betting_refutes};
 use super::distributions::{count, float};
 use super::power::{Design, Need, Spread, least_differing};
 use super::resampling::{ENUMERATED, flip_chance, flip_interval, permutation, score_interval};
 use super::{Interval, McNemar, Permutation, Sums};
 
 /// Paired differences, one per question.
-#[derive(Debug, Clone, Copy)]
-pub struct Differences<'a> {
+#[derive(Debug, Clone)]
+pub struct Differences {
     /// The differences, in any order.
-    pub values: &'a [f64],
+    pub values: Vec<f64>,
     /// The cluster of each question; absent where questions are independent.
-    pub clusters: Option<&'a [usize]>,
+    pub clusters: Option<Vec<usize>>,
     /// Positions of the questions in an order that does not depend on their values, such as that of their ids.
-    pub order: &'a [usize],
+    pub order: Vec<usize>,
     /// Whether both values of each question are 0 or 1.
     pub binary: bool,
     /// Smallest and largest difference that the metric allows; absent where it has no bound.
@@ -52,17 +52,18 @@ pub struct Decision {
     pub interval: Option<(&'static str, Interval)>,
 }
 
-impl Differences<'_> {
+impl Differences {
     /// What is flipped, and bet on, as a whole: clusters, or single questions.
     fn units(&self) -> Sums {
-        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
+        Sums::of(&self.values, self.clusters.as_deref())
     }
 
     /// The same in the order of the ids.
     fn by_id(&self) -> Sums {
         let values: Vec<f64> = self.order.iter().map(|at| self.values[*at]).collect();
-        let Some(clusters) = self.clusters else { return Sums::alone(&values) };
-        Sums::of(&values, &self.order.iter().map(|at| clusters[*at]).collect::<Vec<_>>())
+        let in_order = |clusters: &Vec<usize>| self.order.iter().map(|at| clusters[*at]).collect();
+        let clusters: Option<Vec<usize>> = self.clusters.as_ref().map(in_order);
+        Sums::of(&values, clusters.as_deref())
     }
 
     /// Whether `McNemar`'s test decides, which holds for every distribution.
@@ -85,7 +86,7 @@ impl Differences<'_> {
     /// The p that decides about these differences, as in [`Decision::of`], without an interval.
     pub fn deciding_p(&self, resamples: usize, seed: u64) -> Option<f64> {
         if self.exact() {
-            return Some(McNemar::of(self.values).exact_p);
+            return Some(McNemar::of(&self.values).exact_p);
         }
         permutation(self.units().sums(), resamples, seed).map(|test| test.p)
     }
@@ -108,11 +109,7 @@ impl Differences<'_> {
             let interval = Interval { low: low.min(0.0), high: high.max(0.0) };
             return Some((name("betting", "cluster betting"), interval));
         }
-        let moments = Moments::of(&units);
-        let padded = match self.range {
-            Some(range) => moments.padded_interval(range, rule.level)?,
-            None => moments.uncut_interval(units.widest(), rule.level)?,
-        };
+        let padded = units.padded_interval(self.range, rule.level)?;
         let (sum, size) = units.iter().fold((0.0, 0.0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
         Some((name("sign flips and t", "cluster sign flips and t"), hull(flips, padded, sum / size)))
     }
@@ -150,8 +147,8 @@ pub struct Reach {
 
 impl Decision {
     /// Tests the differences by the rule.
-    pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {
-        let values = differences.values;
+    pub fn of(differences: &Differences, rule: &Rule) -> Self {
+        let values = &differences.values;
         let mcnemar = (differences.binary && !values.is_empty()).then(|| McNemar::of(values));
         let permutation = permutation(differences.units().sums(), rule.resamples, rule.seed);
         let (decisive, interval) = match (mcnemar.filter(|_| differences.exact()), permutation) {
@@ -169,7 +166,7 @@ impl Decision {
 
 impl Reach {
     /// The reach of the test that decides about these differences, as in [`Decision::of`].
-    pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {
+    pub fn of(differences: &Differences, rule: &Rule) -> Self {
         let (units, mcnemar) = (differences.units(), differences.exact());
         let differing: Vec<(f64, f64)> = units.iter().filter(|(sum, _)| *sum != 0.0).collect();
         let (n, k) = (units.sums().len(), differing.len());

@@ -121,8 +121,12 @@ fn the_score_interval_excludes_0_where_mcnemar_rejects() {
 
 /// The decision about graded differences without a bound.
 fn graded(values: &[f64], clusters: Option<&[usize]>, rule: &Rule) -> Decision {
-    let order: Vec<usize> = (0..values.len()).collect();
-    Decision::of(&Differences { values, clusters, order: &order, binary: false, range: None }, rule)
+    Decision::of(&differences_of(values, clusters, None), rule)
+}
+
+fn differences_of(values: &[f64], clusters: Option<&[usize]>, range: Option<Interval>) -> Differences {
+    let (order, clusters) = ((0..values.len()).collect(), clusters.map(<[usize]>::to_vec));
+    Differences { values: values.to_vec(), clusters, order, binary: false, range }
 }
 
 #[test]
@@ -130,7 +134,7 @@ fn the_ends_of_the_flip_interval_are_where_the_test_begins_to_reject() {
     let values = [0.3, -0.1, 0.8, 0.45, 0.0, 0.2, 0.62, -0.4, 0.9];
     let p = |shift: f64| permutation_exact(&values.map(|value| value - shift)).expect("a test").p;
     let flips = |values: &[f64], clusters: &[usize]| {
-        let units = Sums::of(values, clusters);
+        let units = Sums::of(values, Some(clusters));
         let p = permutation_exact(units.sums()).map_or(1.0, |test| test.p);
         flip_interval(&units, 0.95, 300, 7, p)
     };
@@ -157,16 +161,13 @@ fn graded_intervals_hold_the_flips_own_and_have_a_width() {
     let (name, interval) = graded(&values, None, &rule()).interval.expect("an interval");
     let of_clusters = graded(&values, Some(&alone), &rule()).interval;
     assert_eq!((name, of_clusters), ("sign flips and t", Some(("cluster sign flips and t", interval))));
-    let flips = flip_interval(&Sums::of(&values, &alone), 0.95, 300, 7, 0.1).expect("an interval");
+    let flips = flip_interval(&Sums::of(&values, Some(&alone)), 0.95, 300, 7, 0.1).expect("an interval");
     assert!(interval.low <= flips.low && interval.high >= flips.high, "{interval:?} {flips:?}");
     assert_eq!(graded(&[], None, &rule()).interval, None);
     // Five that differ reject nothing: without a bound nothing is ruled out, with one betting rules out some.
     let range = Some(Interval { low: -1.0, high: 1.0 });
-    let order: Vec<usize> = (0..30).collect();
-    let bounded = |values: &[f64]| {
-        let differences = Differences { values, clusters: None, order: &order[..values.len()], binary: false, range };
-        Decision::of(&differences, &rule()).interval.expect("an interval")
-    };
+    let bounded =
+        |values: &[f64]| Decision::of(&differences_of(values, None, range), &rule()).interval.expect("an interval");
     assert_eq!(graded(&values[..5], None, &rule()).interval.map(|(_, of)| of.low), Some(f64::NEG_INFINITY));
     for values in [&values[..5], &[0.0; 30], &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]] {
         let (name, interval) = bounded(values);
@@ -184,12 +185,12 @@ proptest! {
     fn the_interval_excludes_0_exactly_where_the_test_rejects(values in differences(), lift in 0_i8..4, sizes in 1_usize..4, bound in any::<bool>()) {
         let values: Vec<f64> = values.iter().map(|value| value + f64::from(lift) / 8.0).collect();
         let clusters: Vec<usize> = (0..values.len()).map(|at| at / sizes).collect();
-        let order: Vec<usize> = (0..values.len()).rev().collect();
         let largest = values.iter().map(|value| value.abs()).fold(0.1, f64::max);
         let range = bound.then_some(Interval { low: -largest, high: largest });
         for clusters in [None, Some(&clusters[..])] {
             for level in [0.9, 0.95] {
-                let differences = Differences { values: &values, clusters, order: &order, binary: false, range };
+                let order = (0..values.len()).rev().collect();
+                let differences = Differences { order, ..differences_of(&values, clusters, range) };
                 let found = Decision::of(&differences, &Rule { level, ..rule() });
                 let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
                 prop_assert_eq!(interval.contains(0.0), p >= flip_chance(level), "{:?} {:?}", p, interval);

@@ -108,11 +108,14 @@ impl Mean {
         Some(Self { n, mean, se, freedom: n.saturating_sub(1) }).filter(Self::is_finite)
     }
 
-    /// The mean of values in clusters; `clusters[i]` is the cluster of `values[i]`, numbered from 0.
+    /// The mean of values in clusters, as in [`Sums::of`]; without clusters that of independent values.
     ///
     /// `se = √(C / (C − 1) · Σ_c (Σ_{i in c} (x_i − x̄))²) / n`: Miller, "Adding error bars to evals" (2024), with the
     /// correction for few clusters. Absent as in [`Self::of`].
-    pub fn clustered(values: &[f64], clusters: &[usize]) -> Option<Self> {
+    pub fn clustered(values: &[f64], clusters: Option<&[usize]>) -> Option<Self> {
+        if clusters.is_none() {
+            return Self::of(values);
+        }
         let (n, mean) = mean_of(values)?;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
         let sums = Sums::of(&centred, clusters);
@@ -183,8 +186,9 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Sums values by cluster; `clusters[i]` is the cluster of `values[i]`, any number.
-    pub fn of(values: &[f64], clusters: &[usize]) -> Self {
+    /// Sums values by cluster; `clusters[i]` is the cluster of `values[i]`, any number. Without clusters each value is one.
+    pub fn of(values: &[f64], clusters: Option<&[usize]>) -> Self {
+        let Some(clusters) = clusters else { return Self { sums: values.to_vec(), sizes: vec![1.0; values.len()] } };
         let mut found = Self::default();
         let mut rows = std::collections::HashMap::new();
         for (value, cluster) in values.iter().zip(clusters) {
@@ -197,17 +201,6 @@ impl Sums {
             found.sizes[row] += 1.0;
         }
         found
-    }
-
-    /// Each value is a cluster of its own.
-    pub fn alone(values: &[f64]) -> Self {
-        Self { sums: values.to_vec(), sizes: vec![1.0; values.len()] }
-    }
-
-    /// From minus the largest mean of a cluster, whatever its sign, to plus that.
-    pub fn widest(&self) -> Interval {
-        let largest = self.iter().map(|(sum, size)| (sum / size).abs()).fold(0.0, f64::max);
-        Interval { low: -largest, high: largest }
     }
 
     /// The sum of each cluster.

@@ -44,21 +44,14 @@ pub fn resampled_cluster_means(clusters: &Sums, resamples: usize, seed: u64) -> 
 }
 
 impl Bootstrap {
-    /// The bootstrap of independent values. Absent without values or resamples, if a value is not finite, and for a level
-    /// outside 0 to 1.
-    pub fn of(values: &[f64], level: f64, resamples: usize, seed: u64) -> Option<Self> {
-        let mean = Mean::of(values)?.mean;
-        Self::from_means(mean, resampled_means(values, resamples, seed), level, seed)
-    }
-
-    /// The bootstrap of values in clusters, which are numbered as in [`Mean::clustered`]; absent as in [`Self::of`].
-    pub fn clustered(values: &[f64], clusters: &[usize], level: f64, resamples: usize, seed: u64) -> Option<Self> {
-        let mean = Mean::of(values)?.mean;
-        let sums = Sums::of(values, clusters);
-        Self::from_means(mean, resampled_cluster_means(&sums, resamples, seed), level, seed)
-    }
-
-    fn from_means(observed: f64, mut means: Vec<f64>, level: f64, seed: u64) -> Option<Self> {
+    /// The bootstrap of values in clusters, as in [`Sums::of`], or of independent ones. Absent without values or resamples, if a
+    /// value is not finite, and for a level outside 0 to 1.
+    pub fn of(values: &[f64], clusters: Option<&[usize]>, level: f64, resamples: usize, seed: u64) -> Option<Self> {
+        let observed = Mean::of(values)?.mean;
+        let mut means = match clusters {
+            None => resampled_means(values, resamples, seed),
+            Some(_) => resampled_cluster_means(&Sums::of(values, clusters), resamples, seed),
+        };
         let resamples = count(means.len());
         if resamples == 0 || !(level > 0.0 && level < 1.0) {
             return None;

@@ -83,29 +83,29 @@ fn cochrans_q_is_its_formula() {
 #[test]
 fn clusters_widen_the_standard_error() {
     let values = [1.0, 0.5, -1.0, 0.0, 0.25, 1.0, 1.0, -0.5];
-    let mean = Mean::clustered(&values, &[0, 0, 1, 2, 2, 2, 3, 4]).expect("a mean");
+    let mean = Mean::clustered(&values, Some(&[0, 0, 1, 2, 2, 2, 3, 4])).expect("a mean");
     close(mean.se.expect("an error"), 0.272_878_893_696_452_82);
     assert_eq!((mean.mean, mean.n, mean.freedom), (0.281_25, 8, 4));
     // Clusters of one value change nothing.
-    let (alone, plain) = (Mean::clustered(&values, &[7, 6, 5, 4, 3, 2, 1, 0]), Mean::of(&values));
+    let (alone, plain) = (Mean::clustered(&values, Some(&[7, 6, 5, 4, 3, 2, 1, 0])), Mean::of(&values));
     let (alone, plain) = (alone.expect("a mean"), plain.expect("a mean"));
     close(alone.se.expect("an error"), plain.se.expect("an error"));
     assert_eq!(alone.freedom, plain.freedom);
     // Equal pairs count half.
     let twins: Vec<f64> = values.iter().flat_map(|value| [*value, *value]).collect();
     let clusters: Vec<usize> = (0..16).map(|i| i / 2).collect();
-    let paired = Mean::clustered(&twins, &clusters).expect("a mean");
+    let paired = Mean::clustered(&twins, Some(&clusters)).expect("a mean");
     close(paired.se.expect("an error"), plain.se.expect("an error"));
-    let drawn = Bootstrap::clustered(&twins, &clusters, 0.95, 200, 3).expect("a bootstrap");
-    let single = Bootstrap::of(&values, 0.95, 200, 3).expect("a bootstrap");
+    let drawn = Bootstrap::of(&twins, Some(&clusters), 0.95, 200, 3).expect("a bootstrap");
+    let single = Bootstrap::of(&values, None, 0.95, 200, 3).expect("a bootstrap");
     assert_eq!((drawn.interval, drawn.p), (single.interval, single.p));
     // One cluster says nothing about the spread.
-    assert_eq!(Mean::clustered(&values, &[0; 8]).expect("a mean").se, None);
+    assert_eq!(Mean::clustered(&values, Some(&[0; 8])).expect("a mean").se, None);
 }
 
 #[test]
 fn a_bootstrap_of_unequal_clusters_weighs_their_values() {
-    let drawn = Bootstrap::clustered(&[1.0, 1.0, 1.0, 0.0], &[4, 4, 4, 9], 0.9, 500, 1).expect("a bootstrap");
+    let drawn = Bootstrap::of(&[1.0, 1.0, 1.0, 0.0], Some(&[4, 4, 4, 9]), 0.9, 500, 1).expect("a bootstrap");
     // Two clusters can only give the means 0, 3/4 and 1.
     assert_eq!((drawn.interval.low, drawn.interval.high), (0.0, 1.0));
     assert!((0.15..0.35).contains(&drawn.share_at_most_0), "{drawn:?}");
@@ -153,8 +153,8 @@ fn the_smallest_difference_is_the_inverse_of_the_questions_needed() {
 fn degenerate_input_gives_nothing_rather_than_nan() {
     for values in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY], &[f64::MAX, f64::MAX, f64::MIN]] {
         assert_eq!(Mean::of(values), None, "{values:?}");
-        assert_eq!(Mean::clustered(values, &[0, 0, 1][..values.len()]), None, "{values:?}");
-        assert_eq!(Bootstrap::of(values, 0.95, 10, 1), None, "{values:?}");
+        assert_eq!(Mean::clustered(values, Some(&[0, 0, 1][..values.len()])), None, "{values:?}");
+        assert_eq!(Bootstrap::of(values, None, 0.95, 10, 1), None, "{values:?}");
         assert_eq!(permutation(values, 10, 1), None, "{values:?}");
         if values.len() < 3 {
             assert_eq!(wilcoxon(values), None, "{values:?}");
@@ -172,10 +172,10 @@ fn degenerate_input_gives_nothing_rather_than_nan() {
     assert_eq!((wilcoxon(&[0.0; 9]), pearson(&[0.1; 9], &[0.2; 9]), pearson(&[], &[])), (None, None, None));
     assert_eq!((pearson(&[1.0], &[1.0, 2.0]), pearson(&[1.0, f64::NAN], &[1.0, 2.0])), (None, None));
     assert_eq!(permutation(&[0.0; 9], 10, 1).map(|test| (test.p, test.patterns)), Some((1.0, 1)));
-    let still = Bootstrap::of(&[0.0; 9], 0.95, 10, 1).expect("a bootstrap");
+    let still = Bootstrap::of(&[0.0; 9], None, 0.95, 10, 1).expect("a bootstrap");
     assert_eq!((still.p, still.se, still.interval), (1.0, Some(0.0), Interval { low: 0.0, high: 0.0 }));
-    assert_eq!(Bootstrap::of(&[1.0, 2.0], 0.95, 1, 1).expect("a bootstrap").se, None);
-    assert_eq!((Bootstrap::of(&[1.0], 0.95, 0, 1), Bootstrap::of(&[1.0], 1.0, 9, 1)), (None, None));
+    assert_eq!(Bootstrap::of(&[1.0, 2.0], None, 0.95, 1, 1).expect("a bootstrap").se, None);
+    assert_eq!((Bootstrap::of(&[1.0], None, 0.95, 0, 1), Bootstrap::of(&[1.0], None, 1.0, 9, 1)), (None, None));
     assert_eq!(permutation_resampled(&[1.0], 0, 1), None);
 }
 
@@ -194,7 +194,7 @@ proptest! {
         prop_assert_eq!(permutation(&values, 50, seed), permutation(&mirrored, 50, seed));
         let rank = |values| wilcoxon(values).map(|test| (test.w, test.p));
         prop_assert_eq!(rank(&values), rank(&mirrored));
-        let draw = |values| Bootstrap::of(values, 0.9, 50, seed).expect("a bootstrap");
+        let draw = |values| Bootstrap::of(values, None, 0.9, 50, seed).expect("a bootstrap");
         let (here, there) = (draw(&values), draw(&mirrored));
         prop_assert_eq!((here.p, here.se), (there.p, there.se));
         prop_assert!((here.interval.low + there.interval.high).abs() < 1e-12);
@@ -205,7 +205,7 @@ proptest! {
         let mean = Mean::of(&values).expect("a mean");
         let drawn = permutation_resampled(&values, 30, seed).expect("a test");
         let chosen = permutation(&values, 30, seed).expect("a test");
-        let bootstrap = Bootstrap::of(&values, 0.95, 30, seed).expect("a bootstrap");
+        let bootstrap = Bootstrap::of(&values, None, 0.95, 30, seed).expect("a bootstrap");
         for p in [drawn.p, chosen.p, bootstrap.p] {
             prop_assert!(p > 0.0 && p <= 1.0, "{}", p);
         }
