@@ -3,13 +3,13 @@
 use crate::analysis::compare::conditions::{Argument, Judged, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
-    CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism,
-    Settings, Variant, among_all, compare, efforts, optimism,
+    CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism, Settings,
+    Variant, among_all, compare, efforts, optimism,
 };
-use crate::analysis::report::comparison::{Compared, FlipList};
+use crate::analysis::report::comparison::{Beside, OverHoldout};
 use crate::analysis::results::{
-    self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting,
-    Source, Wanted, counterparts, differences, folder_name, with_judges, with_recorded,
+    self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, counterparts,
+    differences, folder_name, with_judges, with_recorded,
 };
 use crate::analysis::{Tell, flip_lists};
 use crate::base::short_names::ShortNames;
@@ -18,7 +18,7 @@ use crate::base::text::{counted, visible_line};
 use crate::base::{ExperimentRecord, Pairs};
 use crate::runner::RunError;
 use crate::scoring::{ClosedBook, Figure, Pass, RightAnswers, closed_book_sentences, closed_books_within, figure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -139,77 +139,120 @@ impl CompareRequest {
     }
 }
 
+/// A comparison and what is said beside it; as JSON, both together.
+#[derive(Serialize)]
 pub(crate) struct ComparedRuns {
-    sources: Vec<Source>,
-    names: Vec<String>,
-    comparison: Comparison,
-    closed_books: Vec<ClosedBook>,
-    settings: Vec<Setting>,
-    corrected: Vec<CorrectedFigure>,
-    /// If they are asked for.
-    flips: Option<Vec<FlipList>>,
-    warnings: Vec<String>,
-    holdout: OverHoldout,
+    #[serde(flatten)]
+    pub(crate) comparison: Comparison,
+    #[serde(flatten)]
+    pub(crate) beside: Beside,
     /// What tables call the variants.
+    #[serde(skip)]
     pub(crate) short: ShortNames,
-    /// If they are asked for.
-    efforts: Option<Vec<Effort>>,
-    pub(crate) judged: Vec<(String, Judged)>,
 }
 
-/// Compares what is asked for; with `all_flips`, every flipped answer is listed.
+/// Compares what is asked for: variants, or the values of one setting over variants that differ in nothing else. With
+/// `all_flips`, every flipped answer is listed.
 pub(crate) fn compare_runs(
     request: &CompareRequest,
-    mut pairs: Pairs,
+    pairs: Pairs,
     verdicts: &JudgedRuns,
     all_flips: bool,
     tell: Tell<'_>,
 ) -> Result<ComparedRuns, RunError> {
     let (mut sources, figures) = sources(request, tell)?;
     let mut names = results::names(&sources);
-    if let Some(setting) = &request.within {
-        return compare_values(request, setting, pairs, (sources, names, figures), tell);
-    }
+    let matching = request.within.as_deref().map(|setting| matching(setting, &sources, &names)).transpose()?;
     let short = results::short_names(&sources, &names);
-    pairs = pairs.with_names(|name| short.whole(name).to_owned());
-    let mut absent = None;
-    if pairs.is_all() {
-        (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
-    }
-    let possible = Possibilities::of(request, &sources, &names, &figures)?;
-    // The others are compared with none; a name that is not known is refused below, with those that are.
-    if pairs.all_among(&names) {
-        keep_contrasted(&pairs, &mut sources, &mut names);
-    }
-    let columns = columns(request, &sources, &names, &figures);
-    let mut warnings = differences::warnings(&sources, &names);
-    warnings.extend(absent);
+    let (pairs, absent, possible) = match &matching {
+        Some(matching) => (matching.named(pairs), None, None),
+        None => chosen(request, pairs, &short, (&mut sources, &mut names), &figures)?,
+    };
+    let warnings: Vec<String> = differences::warnings(&sources, &names).into_iter().chain(absent).collect();
     warn(&warnings, tell);
+    let variants = columns(request, &sources, &names, &figures);
     let stopped = results::stopped(&sources, &names)?;
+    let (columns, stopped) = match &matching {
+        Some(matching) => (&matching.merged(&variants), matching.stopped(stopped, &names)),
+        None => (&variants, stopped),
+    };
     let mut settings = Settings { stopped, ..request.settings(pairs)? };
     results::bound(&mut settings.figures, &figures, &sources);
-    let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
+    let mut comparison = compare(columns, &settings).map_err(|error| explain(error, &sources))?;
     if let Some(Possibilities { variants, count, plan }) = &possible {
         among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
     }
+    if let Some(matching) = &matching {
+        if !request.contrast.is_empty() {
+            among_all(&mut comparison, columns, columns.len(), &|_, _| false);
+        }
+        let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
+        comparison.notes.extend(within.notes());
+        comparison.within = Some(within);
+    }
     // Before anything is printed, as a misspelt condition is an error.
-    let mut compared = ComparedRuns::new(request, (sources, names, warnings), short, comparison, &columns)?;
-    let ComparedRuns { comparison, sources, names, warnings, .. } = &mut compared;
+    let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
+    let judged = request.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
     let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
-    let listed = || flip_lists(sources, &columns, comparison, request.stale_gold, most);
+    let listed = || flip_lists(&sources, columns, &comparison, request.stale_gold, most);
     let flips = (request.flips.is_some() || request.stale_gold).then(listed).transpose()?;
-    let closed_books = closed_books_of(sources, |one, other| Some([one, other].map(|at| names[at].clone())));
+    let efforts = request.mde.then(|| efforts(columns, &comparison, questions_of(&sources)));
+    let closed_books = closed_books_of(&sources, &names, matching.as_ref());
     comparison.notes.extend(closed_book_sentences(&closed_books));
-    let said = warnings.len();
-    let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
-    warn(&warnings[said..], tell);
-    let corrected = verdicts.corrected(comparison, sources, names, request.level);
-    let settings = differences::of(sources);
-    Ok(ComparedRuns { closed_books, settings, corrected, flips, holdout, ..compared })
+    let records = sources.iter().zip(&names).map(record).collect();
+    let mut beside = Beside { sources: records, warnings, efforts, closed_books, flips, judged, ..Beside::default() };
+    // Merged variants have all values of the other settings, and no verdicts of their own.
+    if matching.is_none() {
+        let said = beside.warnings.len();
+        beside.holdout = over_holdout(request, &sources, &comparison, &mut beside.warnings, tell)?;
+        warn(&beside.warnings[said..], tell);
+        beside.corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
+        beside.settings = differences::of(&sources);
+    }
+    Ok(ComparedRuns { comparison, beside, short })
 }
 
-/// What tools add to what each model of these variants answers without them; `called` names the two of a pair.
-fn closed_books_of(sources: &[Source], called: impl Fn(usize, usize) -> Option<[String; 2]>) -> Vec<ClosedBook> {
+fn record((source, name): (&Source, &String)) -> Value {
+    json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant})
+}
+
+/// The pairs to compare, a warning of planned ones that are absent, and all that were possible. Variants that are in no pair are
+/// left out.
+fn chosen(
+    request: &CompareRequest,
+    pairs: Pairs,
+    short: &ShortNames,
+    (sources, names): (&mut Vec<Source>, &mut Vec<String>),
+    figures: &[String],
+) -> Result<(Pairs, Option<String>, Option<Possibilities>), RunError> {
+    let (mut pairs, mut absent) = (pairs.with_names(|name| short.whole(name).to_owned()), None);
+    if pairs.is_all() {
+        (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
+    }
+    let possible = Possibilities::of(request, sources, names, figures)?;
+    // The others are compared with none; a name that is not known is refused later, with those that are.
+    if pairs.all_among(names) {
+        keep_contrasted(&pairs, sources, names);
+    }
+    Ok((pairs, absent, possible))
+}
+
+fn matching(setting: &str, sources: &[Source], names: &[String]) -> Result<Matching, RunError> {
+    Matching::of(setting, &differences::settings(sources), names).map_err(|error| {
+        let hint = match error {
+            MatchingError::Same { .. } => "name only one of them",
+            _ => "compare prints the settings that differ without --within; a matrix over them has variants that match",
+        };
+        RunError::usage(format!("--within: {}", visible_line(&error.to_string(), 500)), hint)
+    })
+}
+
+/// What tools add to what each model of these variants answers without them.
+fn closed_books_of(sources: &[Source], names: &[String], matching: Option<&Matching>) -> Vec<ClosedBook> {
+    let called = |one, other| match matching {
+        Some(matching) => matching.names_of_pair(one, other),
+        None => Some([one, other].map(|at: usize| names[at].clone())),
+    };
     let answers = |source: &Source| {
         let mut answers = RightAnswers::default();
         let right = source.episodes.iter().filter_map(|episode| Some((&episode.item.id, episode.right?)));
@@ -222,116 +265,15 @@ fn closed_books_of(sources: &[Source], called: impl Fn(usize, usize) -> Option<[
     closed_books_within(&of_runs.unwrap_or_default(), called)
 }
 
-/// Compares the values of one setting over variants that differ in nothing else.
-fn compare_values(
-    request: &CompareRequest,
-    setting: &str,
-    pairs: Pairs,
-    (sources, names, figures): (Vec<Source>, Vec<String>, Vec<String>),
-    tell: Tell<'_>,
-) -> Result<ComparedRuns, RunError> {
-    let matching = Matching::of(setting, &differences::settings(&sources), &names).map_err(|error| {
-        let hint = match error {
-            MatchingError::Same { .. } => "name only one of them",
-            _ => "compare prints the settings that differ without --within; a matrix over them has variants that match",
-        };
-        RunError::usage(format!("--within: {}", visible_line(&error.to_string(), 500)), hint)
-    })?;
-    let warnings = differences::warnings(&sources, &names);
-    warn(&warnings, tell);
-    let short = results::short_names(&sources, &names);
-    let variants = columns(request, &sources, &names, &figures);
-    let merged = matching.merged(&variants);
-    let stopped = matching.stopped(results::stopped(&sources, &names)?, &names);
-    let mut settings = Settings { stopped, ..request.settings(matching.named(pairs))? };
-    results::bound(&mut settings.figures, &figures, &sources);
-    let mut comparison = compare(&merged, &settings).map_err(|error| explain(error, &sources))?;
-    if !request.contrast.is_empty() {
-        among_all(&mut comparison, &merged, merged.len(), &|_, _| false);
-    }
-    let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
-    comparison.notes.extend(within.notes());
-    comparison.within = Some(within);
-    let closed_books = closed_books_of(&sources, |one, other| matching.names_of_pair(one, other));
-    comparison.notes.extend(closed_book_sentences(&closed_books));
-    let compared = ComparedRuns::new(request, (sources, names, warnings), short, comparison, &merged)?;
-    Ok(ComparedRuns { closed_books, ..compared })
-}
-
 impl ComparedRuns {
-    /// The comparison, whether the conditions hold, and what it takes to see more.
-    fn new(
-        request: &CompareRequest,
-        (sources, names, warnings): (Vec<Source>, Vec<String>, Vec<String>),
-        short: ShortNames,
-        comparison: Comparison,
-        variants: &[Variant],
-    ) -> Result<Self, RunError> {
-        let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
-        let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &short, &terms)?)));
-        let judged = judged.collect::<Result<_, RunError>>()?;
-        let efforts = request.mde.then(|| efforts(variants, &comparison, questions_of(&sources)));
-        Ok(Self {
-            sources,
-            names,
-            comparison,
-            closed_books: Vec::new(),
-            settings: Vec::new(),
-            corrected: Vec::new(),
-            flips: None,
-            warnings,
-            holdout: OverHoldout::default(),
-            short,
-            efforts,
-            judged,
-        })
-    }
-
-    pub(crate) fn view(&self) -> Compared<'_> {
-        Compared {
-            comparison: &self.comparison,
-            settings: &self.settings,
-            corrected: &self.corrected,
-            flips: self.flips.as_deref().unwrap_or_default(),
-            warnings: &self.warnings,
-            holdout: &self.holdout.lines,
-            efforts: self.efforts.as_deref(),
-        }
-    }
-
-    pub(crate) fn to_json(&self) -> Value {
-        let mut value = json!(self.comparison);
-        let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
-        let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
-        let condition = |(text, judged): &(String, Judged)| {
-            let values: serde_json::Map<String, Value> =
-                judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-            json!({"condition": text, "holds": judged.holds, "values": values})
-        };
-        value["sources"] = self.sources.iter().zip(&self.names).map(source).collect();
-        value["differing_settings"] = self.settings.iter().map(setting).collect();
-        value["warnings"] = json!(self.warnings);
-        let further = [
-            ("corrected", (!self.corrected.is_empty()).then(|| json!(self.corrected))),
-            ("efforts", self.efforts.as_ref().map(|efforts| json!(efforts))),
-            ("closed_book", (!self.closed_books.is_empty()).then(|| json!(self.closed_books))),
-            ("holdout", self.holdout.to_json()),
-            ("flips", self.flips.as_ref().map(|flips| json!(flips))),
-            ("conditions", (!self.judged.is_empty()).then(|| self.judged.iter().map(condition).collect())),
-        ];
-        for (name, found) in further.into_iter().filter_map(|(name, found)| Some((name, found?))) {
-            value[name] = found;
-        }
-        value
-    }
-
     /// Notes the look at the holdout in the ledger, once somebody can see the figures, and tells what the written comparison
     /// does not show on the terminal.
     pub(crate) fn note_look(&mut self, shown: bool, tell: Tell<'_>) {
+        let Some(holdout) = &mut self.beside.holdout else { return };
         if !shown {
-            self.holdout.lines.iter().for_each(|line| tell(visible_line(line, 500)));
+            holdout.lines().for_each(|line| tell(visible_line(line, 500)));
         }
-        if let Some(warning) = self.holdout.looks.as_mut().and_then(Looks::note) {
+        if let Some(warning) = holdout.looks.note() {
             tell(format!("warning: {}", visible_line(&warning, 500)));
         }
     }
@@ -730,51 +672,31 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
     Ok((sources, pairs))
 }
 
-#[derive(Debug, Default)]
-struct OverHoldout {
-    looks: Option<Looks>,
-    optimism: Vec<Optimism>,
-    /// The same in sentences.
-    lines: Vec<String>,
-}
-
-impl OverHoldout {
-    fn of(
-        request: &CompareRequest,
-        sources: &[Source],
-        comparison: &Comparison,
-        warnings: &mut Vec<String>,
-        tell: Tell<'_>,
-    ) -> Result<Self, RunError> {
-        let Some(holdout) = Holdout::of(sources, request.holdout.as_deref())? else {
-            if request.dev.is_empty() {
-                warnings.extend(Holdout::unusable(sources));
-                return Ok(Self::default());
-            }
-            return Err(RunError::input(
-                "--dev: these runs are not over a holdout that their records lead to",
-                "name the list of the split with --holdout FILE, such as lists/holdout.ids",
-            ));
-        };
-        let optimism = if request.dev.is_empty() {
-            Vec::new()
-        } else {
-            beside_development(request, sources, comparison, &holdout, tell)?
-        };
-        let looks = holdout.look(sources, request.figures());
-        warnings.extend(looks.warnings.iter().cloned());
-        let lines = std::iter::once(looks.sentence()).chain(optimism.iter().map(|pair| pair.sentence.clone()));
-        Ok(Self { lines: lines.collect(), looks: Some(looks), optimism })
-    }
-
-    fn to_json(&self) -> Option<Value> {
-        let mut value = json!(self.looks.as_ref()?);
-        value["sentence"] = json!(self.looks.as_ref().map(Looks::sentence));
-        if !self.optimism.is_empty() {
-            value["pairs"] = json!(self.optimism);
+fn over_holdout(
+    request: &CompareRequest,
+    sources: &[Source],
+    comparison: &Comparison,
+    warnings: &mut Vec<String>,
+    tell: Tell<'_>,
+) -> Result<Option<OverHoldout>, RunError> {
+    let Some(holdout) = Holdout::of(sources, request.holdout.as_deref())? else {
+        if request.dev.is_empty() {
+            warnings.extend(Holdout::unusable(sources));
+            return Ok(None);
         }
-        Some(value)
-    }
+        return Err(RunError::input(
+            "--dev: these runs are not over a holdout that their records lead to",
+            "name the list of the split with --holdout FILE, such as lists/holdout.ids",
+        ));
+    };
+    let optimism = if request.dev.is_empty() {
+        Vec::new()
+    } else {
+        beside_development(request, sources, comparison, &holdout, tell)?
+    };
+    let looks = holdout.look(sources, request.figures());
+    warnings.extend(looks.warnings.iter().cloned());
+    Ok(Some(OverHoldout { sentence: looks.sentence(), looks, optimism }))
 }
 
 /// The pairs on the holdout, and what they were on the development part. The two are never one comparison.

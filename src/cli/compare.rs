@@ -183,14 +183,14 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         Format::Csv | Format::Json => false,
     };
     compared.note_look(args.out.is_none() && is_shown, &tell);
-    Ok(print_conditions(&compared.judged))
+    Ok(print_conditions(&compared.beside.judged))
 }
 
 /// Prints which conditions hold and which cannot be decided, and returns the exit code.
-fn print_conditions(judged: &[(String, Judged)]) -> u8 {
+fn print_conditions(judged: &[Judged]) -> u8 {
     let mut code = failure::OK;
-    for (text, judged) in judged {
-        let text = visible_line(text, 300);
+    for judged in judged {
+        let text = visible_line(&judged.condition, 300);
         match judged.holds {
             Some(false) => {}
             Some(true) => {
@@ -270,20 +270,20 @@ fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> 
 }
 
 fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow::Result<()> {
-    let sheet = sheet(&compared.view());
+    let sheet = sheet(&compared.comparison, &compared.beside);
     let text = match format {
         Format::Table if args.out.is_none() => {
-            let folded = folded(&compared.view()).filter(|_| !args.all_pairs);
+            let folded = folded(&compared.comparison, &compared.beside).filter(|_| !args.all_pairs);
             to_terminal(&folded.unwrap_or(sheet).shortened(&compared.short), View::of_stdout().width).into_bytes()
         }
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => to_markdown(&sheet).into_bytes(),
         Format::Latex => {
-            let paper = paper_table(&compared.view(), &compared.short).unwrap_or_default();
+            let paper = paper_table(&compared.comparison, &compared.short).unwrap_or_default();
             latex_after(&paper, &sheet).into_bytes()
         }
         Format::Csv => figures_csv(&sheet)?,
-        Format::Json => format!("{}\n", compared.to_json()).into_bytes(),
+        Format::Json => format!("{}\n", serde_json::to_string(compared)?).into_bytes(),
     };
     match output_file::file_of(args.out.as_deref()) {
         None => stdout().write_all(&text)?,

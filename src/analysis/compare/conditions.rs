@@ -16,6 +16,7 @@ use super::settings::canonical;
 use super::{Comparison, FigureComparison, Pair};
 use crate::base::text::visible_line;
 use crate::scoring::float;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Deeper nesting is refused, because the parser is recursive.
@@ -103,14 +104,21 @@ impl Operand {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Judged {
+    pub(crate) condition: String,
     /// Absent if it depends on a value that was not measured.
     pub(crate) holds: Option<bool>,
     /// Every term as written, with its value.
+    #[serde(serialize_with = "by_term")]
     pub(crate) values: Vec<(String, f64)>,
     /// Every term that has none.
+    #[serde(skip)]
     pub(crate) absent: Vec<String>,
+}
+
+fn by_term<S: Serializer>(values: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(term, value)| (term, value)))
 }
 
 /// The value of a term by its name, its arguments and the offset of its name; absent if nothing was measured.
@@ -118,7 +126,7 @@ pub(crate) type Terms<'a> = dyn Fn(&str, &[Argument], usize) -> Result<Option<f6
 
 /// Whether a condition holds, or where it is wrong: an error of syntax, else the first of a name.
 pub(crate) fn evaluate(text: &str, terms: &Terms<'_>) -> Result<Judged, ConditionError> {
-    let judged = Judged { holds: None, values: Vec::new(), absent: Vec::new() };
+    let judged = Judged { condition: text.to_owned(), holds: None, values: Vec::new(), absent: Vec::new() };
     let mut parser = Parser { text, terms, at: 0, depth: 0, judged, fault: None };
     let whole = parser.operations(0)?;
     parser.skip_space();

@@ -4,38 +4,67 @@ use super::agreement::of_labels;
 use super::console::dash;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
 use super::verdict::best_variant;
+use crate::analysis::compare::conditions::Judged;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
-    MethodInterval, NamedFigure, Pair, Unit, ValueSpread, VariantMean, Within, Word,
+    MethodInterval, NamedFigure, Optimism, Pair, Unit, ValueSpread, VariantMean, Within, Word,
 };
-use crate::analysis::results::{CorrectedFigure, Correction, Setting};
+use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
 use crate::base::stats::{Interval, Needed};
 use crate::base::text::{counted, cut, thousands, visible_line};
-use crate::scoring::{Divergence, FailureClass, Share, float};
+use crate::scoring::{ClosedBook, Divergence, FailureClass, Share, float};
 use serde::Serialize;
 use std::cmp::Reverse;
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Compared<'a> {
-    pub comparison: &'a Comparison,
-    pub settings: &'a [Setting],
-    /// Judges' figures, held against labels.
-    pub corrected: &'a [CorrectedFigure],
-    pub flips: &'a [FlipList],
+/// What is said beside the figures of a comparison; JSON has it behind them.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Beside {
+    /// Where the variants are from.
+    pub sources: Vec<serde_json::Value>,
+    #[serde(rename = "differing_settings")]
+    pub settings: Vec<Setting>,
     /// Mismatches between the variants, a sentence each.
-    pub warnings: &'a [String],
-    /// Looks at a holdout, and what it says beside the development part, a sentence each.
-    pub holdout: &'a [String],
+    pub warnings: Vec<String>,
+    /// Judges' figures, held against labels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrected: Vec<CorrectedFigure>,
     /// What it takes to see small differences, if that and the minimum detectable difference are asked for.
-    pub efforts: Option<&'a [Effort]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub efforts: Option<Vec<Effort>>,
+    #[serde(rename = "closed_book", skip_serializing_if = "Vec::is_empty")]
+    pub closed_books: Vec<ClosedBook>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<OverHoldout>,
+    /// If they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flips: Option<Vec<FlipList>>,
+    #[serde(rename = "conditions", skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<Judged>,
 }
 
-pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
-    let Compared { comparison, settings, flips, warnings, holdout, efforts, .. } = compared;
+/// Looks at a holdout, and what it says beside the development part.
+#[derive(Debug, Serialize)]
+pub(crate) struct OverHoldout {
+    #[serde(flatten)]
+    pub looks: Looks,
+    /// The looks in a sentence.
+    pub sentence: String,
+    #[serde(rename = "pairs", skip_serializing_if = "Vec::is_empty")]
+    pub optimism: Vec<Optimism>,
+}
+
+impl OverHoldout {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.sentence).chain(self.optimism.iter().map(|pair| &pair.sentence))
+    }
+}
+
+pub(crate) fn sheet(comparison: &Comparison, beside: &Beside) -> Sheet {
+    let Beside { settings, flips, warnings, holdout, efforts, .. } = beside;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks: Vec<Block> = settings_table(&names, settings).into_iter().collect();
     for figure in comparison.distinct_figures() {
@@ -46,7 +75,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
-        blocks.extend(corrected_blocks(compared, &figure.figure.name));
+        blocks.extend(corrected_blocks(comparison, beside, &figure.figure.name));
         if let Some(efforts) = efforts {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
@@ -60,11 +89,9 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         let Some(figure) = figures.find(|own| own.figure.name == breakdown.figure) else { continue };
         blocks.extend(breakdown_tables(breakdown, figure));
     }
-    for list in *flips {
-        blocks.extend(flip_blocks(list));
-    }
-    blocks.extend(Block::lines("holdout", holdout.to_vec()));
-    blocks.extend(Block::lines("notes", [*warnings, &comparison.notes[..], &left_out(comparison)[..]].concat()));
+    blocks.extend(flips.iter().flatten().flat_map(flip_blocks));
+    blocks.extend(Block::lines("holdout", holdout.iter().flat_map(OverHoldout::lines).cloned().collect()));
+    blocks.extend(Block::lines("notes", [&warnings[..], &comparison.notes[..], &left_out(comparison)[..]].concat()));
     // `is_title` recognises it.
     let title = format!(
         "{} on {} of {}",
@@ -82,8 +109,7 @@ const MAX_FOLDED_ROWS: usize = 20;
 
 /// The comparison of many variants for a terminal: who is best, each variant beside the baseline or the best one, and how many
 /// pairs there are besides. Nothing where all pairs can be read.
-pub(crate) fn folded(compared: &Compared<'_>) -> Option<Sheet> {
-    let Compared { comparison, settings, .. } = compared;
+pub(crate) fn folded(comparison: &Comparison, beside: &Beside) -> Option<Sheet> {
     let names: Vec<String> = comparison.variants.iter().map(|column| column.name.clone()).collect();
     let is_planned = !comparison.settings.pairs.contrasts.is_empty();
     if names.len() <= MAX_UNFOLDED || is_planned || comparison.within.is_some() {
@@ -98,16 +124,15 @@ pub(crate) fn folded(compared: &Compared<'_>) -> Option<Sheet> {
     let figures = comparison.figures.iter().map(with_reference).collect::<Option<Vec<_>>>()?;
     let verdict = |figure: &FigureComparison| format!("{}: {}", figure.figure.label(), best_variant(figure, &names));
     let mut lines: Vec<String> = comparison.figures.iter().map(verdict).collect();
-    let differing: Vec<&str> = settings.iter().map(|setting| setting.name.as_str()).collect();
+    let differing: Vec<&str> = beside.settings.iter().map(|setting| setting.name.as_str()).collect();
     lines.extend((!differing.is_empty()).then(|| format!("settings that differ: {}", differing.join(", "))));
-    let folded = Comparison { figures, ..(*comparison).clone() };
-    let whole = sheet(&Compared { comparison: &folded, settings: &[], ..*compared });
+    let whole = sheet(&Comparison { figures, ..comparison.clone() }, beside);
     let of = counted(comparison.shared, "shared question");
     let title = format!("{} variants on {of} of {}", names.len(), thousands(comparison.questions));
     let mut blocks = vec![Block::Lines { title: String::new(), lines }];
     for block in whole.blocks {
         match &block {
-            Block::Table(Grid { id: "overall" | "pairs", .. }) => {}
+            Block::Table(Grid { id: "settings" | "overall" | "pairs", .. }) => {}
             Block::Lines { title, .. } if title.ends_with(", verdicts") => {}
             Block::Table(grid @ Grid { id: "means", .. }) => {
                 let figure = grid.rows.first().and_then(|row| comparison.figure(&row.key.metric))?;
@@ -602,8 +627,8 @@ fn mark_stopped(cell: &mut Cell) {
 }
 
 /// The tables of a figure and what is known of the labels; lines where there are too few of them.
-fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
-    let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+fn corrected_blocks(comparison: &Comparison, beside: &Beside, metric: &str) -> Vec<Block> {
+    let Some(figure) = beside.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
     let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
     let lines = of_labels(&of_means);
     if !figure.is_any() {
@@ -611,7 +636,7 @@ fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
                     variant correct them (wikitrail annotate)";
         return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
     }
-    let level = percent(compared.comparison.settings.level);
+    let level = percent(comparison.settings.level);
     let share = |share: f64| value(Unit::Share, share);
     let points = |points: f64| signed(Unit::Share, points);
     let header = |names, unit| headings(names, &["labels", &format!("corrected {unit} [{level} %]"), "λ"]);

@@ -1,9 +1,9 @@
 //! The table of a paper: one `tabular` that fits a column of a page with two.
 
-use super::comparison::{Compared, change, corrected_p, difference_to, estimate, headed, level_of, reference};
+use super::comparison::{change, corrected_p, difference_to, estimate, headed, level_of, reference};
 use super::sheet::{Cell, latex_cell, latex_escaped};
 use crate::analysis::compare::verdict::{p_value, percent};
-use crate::analysis::compare::{Pair, Unit, VariantMean};
+use crate::analysis::compare::{Comparison, Pair, Unit, VariantMean};
 use crate::base::short_names::ShortNames;
 use crate::base::text::visible_line;
 use std::fmt::Write as _;
@@ -19,8 +19,7 @@ const SCRIPT: f64 = 7.97;
 
 /// Variant, figure with interval, difference to one of them with interval, and p, of the figure that is compared first. Names
 /// that are too wide are smaller, or become numbers.
-pub(crate) fn paper_table(compared: &Compared<'_>, short: &ShortNames) -> Option<String> {
-    let comparison = compared.comparison;
+pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option<String> {
     let figure = comparison.figures.first()?;
     let reference = reference(figure, comparison)?;
     let unit = figure.figure.unit;
@@ -105,7 +104,6 @@ fn em(c: char) -> f64 {
 mod tests {
     use super::{COLUMN, FOOTNOTE, GAP, SMALL, paper_table, points};
     use crate::analysis::compare::{Comparison, Item, NamedFigure, Settings, Variant, compare};
-    use crate::analysis::report::comparison::Compared;
     use crate::base::short_names::ShortNames;
 
     fn compared(names: &[&str]) -> Comparison {
@@ -123,17 +121,8 @@ mod tests {
     }
 
     fn table(comparison: &Comparison) -> String {
-        let compared = Compared {
-            comparison,
-            settings: &[],
-            corrected: &[],
-            flips: &[],
-            warnings: &[],
-            holdout: &[],
-            efforts: None,
-        };
         let names = comparison.variants.iter().map(|column| column.name.as_str());
-        paper_table(&compared, &ShortNames::of(names)).expect("a table")
+        paper_table(comparison, &ShortNames::of(names)).expect("a table")
     }
 
     /// The width of the widest row, as TeX would set it with the widest cell of each column.

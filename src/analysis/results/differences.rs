@@ -7,9 +7,10 @@ use crate::base::{DatasetRecord, Method, Outcome, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
 use crate::runner::store::RunFolder;
 use crate::runner::{format_note, layout_notes};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Setting {
     pub name: String,
     pub values: Vec<String>,

@@ -45,11 +45,10 @@ fn conditions_are_evaluated() {
     for text in ["em(a) > em(b)", "1 < 2 and 1 > 2", "0.1 + 0.2 == 0.3 and 1 > 2"] {
         assert!(!holds(text), "{text}");
     }
-    let judged = evaluate("em(a) < em(b) and em(a) < 1", &fixed).expect("judged");
-    assert_eq!(
-        judged,
-        Judged { holds: Some(true), values: vec![("em(a)".into(), 0.4), ("em(b)".into(), 0.6)], absent: vec![] }
-    );
+    let condition = "em(a) < em(b) and em(a) < 1".to_owned();
+    let judged = evaluate(&condition, &fixed).expect("judged");
+    let values = vec![("em(a)".into(), 0.4), ("em(b)".into(), 0.6)];
+    assert_eq!(judged, Judged { condition, holds: Some(true), values, absent: vec![] });
 }
 
 /// What was not measured decides nothing, unless the rest decides alone. Names are checked all the same.
