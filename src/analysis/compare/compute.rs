@@ -4,7 +4,7 @@ use super::comparison::{
     Breakdown, Comparison, FigureComparison, Group, GroupMean, GroupPair, VariantMean, VariantSummary, Verdict,
 };
 use super::pairing::{FigureValues, Pairing, Values};
-use super::pairs::{Sample, pairs, positions, stopped_by};
+use super::pairs::{Sample, pairs, stopped_by};
 use super::{CompareError, NamedFigure, Settings, Unit, Variant};
 use crate::base::Pairs;
 use crate::base::stats::{Interval, cochran_q};
@@ -28,15 +28,15 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     let pairing = Pairing::of(variants)?;
     let shared = pairing.shared();
     let paired = |(a, b): &(usize, usize)| pairing.has_shared(*a, *b);
-    if shared == 0 && !positions(variants, settings).iter().any(paired) {
-        return Err(CompareError::NothingShared(names_or_none(variants.iter().map(|variant| variant.name.as_str()))));
+    if shared == 0 && !pairing.pairs(settings).iter().any(paired) {
+        return Err(CompareError::NothingShared(names_or_none(pairing.names().into_iter())));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
         let figure = &with_range(figure, variants)?;
         let values = pairing.values(figure)?;
-        parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
-        figures.push(compare_figure(variants, figure, &values, settings));
+        parts.extend(settings.breakdowns.iter().map(|field| breakdown(field, &values, settings)));
+        figures.push(compare_figure(&values, settings));
     }
     let summaries = pairing.summaries();
     let mut notes = notes_on_missing_values(&summaries, &figures, pairing.all(), shared);
@@ -107,13 +107,9 @@ fn names_or_none<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn compare_figure(
-    variants: &[Variant],
-    figure: &NamedFigure,
-    values: &FigureValues<'_, '_>,
-    settings: &Settings,
-) -> FigureComparison {
-    let mut pairs = pairs(variants, values, figure, settings);
+fn compare_figure(values: &FigureValues<'_, '_>, settings: &Settings) -> FigureComparison {
+    let (figure, variants) = (values.figure, &values.pairing.variants);
+    let mut pairs = pairs(values, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
         // Shares differ by 1 at most: what only more than that would show is not shown.
@@ -138,7 +134,6 @@ fn compare_figure(
     let several = common.all_binary() && variants.len() > 2 && !common.questions.is_empty();
     let cochran_q =
         several.then(|| cochran_q(&common.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
-    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     FigureComparison {
         figure: figure.clone(),
         n: common.questions.len(),
@@ -146,7 +141,7 @@ fn compare_figure(
         clusters: common.clusters.as_ref().map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
         cochran_q,
-        cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&names, settings)),
+        cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&values.pairing.names(), settings)),
         pairs,
         excluded: values.excluded(),
     }
@@ -218,31 +213,23 @@ fn notes_on_tests(variants: &[VariantSummary], figures: &[FigureComparison]) -> 
     notes
 }
 
-fn breakdowns(
-    variants: &[Variant],
-    pairing: &Pairing<'_>,
-    figure: &NamedFigure,
-    values: &FigureValues<'_, '_>,
-    settings: &Settings,
-) -> Vec<Breakdown> {
-    let of_field = |field: &String| {
-        let (common, parts) = (values.common(), Parts::of(pairing, field));
-        let group = |(value, part): (&Option<String>, Values)| Group {
-            value: value.clone(),
-            n: part.questions.len(),
-            means: group_means(variants, figure, &part, settings),
-            pairs: Vec::new(),
-        };
-        let mut groups: Vec<Group> = parts.values.iter().zip(parts.split(&common)).map(group).collect();
-        for (a, b) in positions(variants, settings) {
-            for (group, part) in groups.iter_mut().zip(parts.split(&values.pair((a, b)))) {
-                group.pairs.push(group_pair([a, b].map(|at| &variants[at]), figure, &part, settings));
-            }
-        }
-        groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
-        Breakdown { by: field.clone(), figure: figure.name.clone(), groups }
+fn breakdown(field: &str, values: &FigureValues<'_, '_>, settings: &Settings) -> Breakdown {
+    let parts = Parts::of(values.pairing, field);
+    let group = |(value, part): (&Option<String>, Values)| Group {
+        value: value.clone(),
+        n: part.questions.len(),
+        means: group_means(values, &part, settings.level),
+        pairs: Vec::new(),
     };
-    settings.breakdowns.iter().map(of_field).collect()
+    let mut groups: Vec<Group> = parts.values.iter().zip(parts.split(&values.common())).map(group).collect();
+    for (a, b) in values.pairing.pairs(settings) {
+        let names = [a, b].map(|at| values.pairing.variants[at].name.as_str());
+        for (group, part) in groups.iter_mut().zip(parts.split(&values.pair((a, b)))) {
+            group.pairs.push(group_pair(names, values.figure, &part, settings));
+        }
+    }
+    groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
+    Breakdown { by: field.to_owned(), figure: values.figure.name.clone(), groups }
 }
 
 /// The values of a field in their order, and which of them each question has.
@@ -277,26 +264,26 @@ impl Parts {
     }
 }
 
-fn group_means(variants: &[Variant], figure: &NamedFigure, part: &Values, settings: &Settings) -> Vec<GroupMean> {
-    let mean = |(at, variant): (usize, &Variant)| GroupMean {
+fn group_means(values: &FigureValues<'_, '_>, part: &Values, level: f64) -> Vec<GroupMean> {
+    let mean = |(at, variant): (usize, &&Variant)| GroupMean {
         variant: variant.name.clone(),
         mean: part.sample(at).mean().map(|mean| mean.mean),
-        interval: part.sample(at).mean_interval(part.binary[at], figure.range, settings.level),
+        interval: part.sample(at).mean_interval(part.binary[at], values.figure.range, level),
     };
-    variants.iter().enumerate().map(mean).collect()
+    values.pairing.variants.iter().enumerate().map(mean).collect()
 }
 
-fn group_pair([a, b]: [&Variant; 2], figure: &NamedFigure, part: &Values, settings: &Settings) -> GroupPair {
+fn group_pair([a, b]: [&str; 2], figure: &NamedFigure, part: &Values, settings: &Settings) -> GroupPair {
     let differences = part.differences();
     let sample = Sample { values: &differences, clusters: part.clusters.as_deref() };
     let estimate = sample.mean();
     GroupPair {
-        a: a.name.clone(),
-        b: b.name.clone(),
+        a: a.to_owned(),
+        b: b.to_owned(),
         n: differences.len(),
         difference: estimate.map(|estimate| estimate.mean),
         se: estimate.and_then(|estimate| estimate.se),
         interval: sample.padded_interval(figure.range_of_differences(), settings.level),
-        stopped_by: stopped_by(&[&a.name, &b.name], settings),
+        stopped_by: stopped_by(&[a, b], settings),
     }
 }

@@ -20,7 +20,8 @@ pub(crate) struct Flips {
 pub(crate) fn flips(a: &Variant, b: &Variant) -> Flips {
     let mut found = Flips::default();
     let Ok(pairing) = Pairing::of([a, b]) else { return found };
-    let Ok(values) = pairing.values(&NamedFigure::new("em")) else { return found };
+    let em = NamedFigure::new("em");
+    let Ok(values) = pairing.values(&em) else { return found };
     let values = values.pair((0, 1));
     found.n = values.questions.len();
     for (at, question) in values.questions.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::comparison::{Bounds, Ids, VariantSummary};
 use super::pairs::Sample;
-use super::{CompareError, NamedFigure, Unit};
+use super::{CompareError, NamedFigure, Settings, Unit};
 use crate::base::stats::Interval;
 use crate::scoring::{Pass, float};
 use std::collections::{HashMap, HashSet};
@@ -72,11 +72,12 @@ impl Item {
 }
 
 pub(super) struct Pairing<'a> {
-    variants: Vec<&'a Variant>,
+    pub(super) variants: Vec<&'a Variant>,
     /// In the order of the first variant, then those that only later variants have.
     questions: Vec<Question<'a>>,
     /// How many clusters are named.
     clusters: usize,
+    /// Blocks of a question: 1 unless variants were merged.
     blocks: usize,
 }
 
@@ -97,14 +98,11 @@ struct Rows<'a> {
 /// One figure of every question under every variant.
 pub(super) struct FigureValues<'p, 'a> {
     pub(super) pairing: &'p Pairing<'a>,
-    /// Whether values are shares: only these are right or wrong.
-    share: bool,
+    pub(super) figure: &'p NamedFigure,
     /// How the repeats of a question make a value, if not by their mean.
     pass: Option<Pass>,
     /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
     range: Option<Interval>,
-    /// Blocks of a question: 1 unless variants were merged.
-    blocks: usize,
     /// By variant, then by question and block.
     cells: Vec<Vec<Cell>>,
 }
@@ -212,6 +210,15 @@ impl<'a> Pairing<'a> {
         self.questions.iter().filter(|question| question.is_shared()).count()
     }
 
+    /// The pairs to compare, by the places of their variants.
+    pub(super) fn pairs(&self, settings: &Settings) -> Vec<(usize, usize)> {
+        settings.pairs.positions(&self.names())
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.variants.iter().map(|variant| variant.name.as_str()).collect()
+    }
+
     /// Whether two variants have a question in common, measured or not.
     pub(super) fn has_shared(&self, a: usize, b: usize) -> bool {
         self.questions.iter().any(|question| [a, b].iter().all(|at| !question.rows[*at].items.is_empty()))
@@ -239,7 +246,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// The values of a figure; every variant must have it.
-    pub(super) fn values(&self, figure: &NamedFigure) -> Result<FigureValues<'_, 'a>, CompareError> {
+    pub(super) fn values<'p>(&'p self, figure: &'p NamedFigure) -> Result<FigureValues<'p, 'a>, CompareError> {
         let blocks = self.blocks;
         let cells = |(variant, at): (usize, usize)| {
             let mut cells = vec![Cell::default(); self.questions.len() * blocks];
@@ -249,9 +256,8 @@ impl<'a> Pairing<'a> {
             cells
         };
         let cells = self.positions(figure.column())?.into_iter().enumerate().map(cells).collect();
-        let share = figure.unit == Unit::Share;
-        let range = figure.range.filter(|_| share || figure.is_own());
-        Ok(FigureValues { pairing: self, share, pass: figure.pass(), range, blocks, cells })
+        let range = figure.range.filter(|_| figure.unit == Unit::Share || figure.is_own());
+        Ok(FigureValues { pairing: self, figure, pass: figure.pass(), range, cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
@@ -347,7 +353,8 @@ impl FigureValues<'_, '_> {
         let right_or_wrong = |value: &f64| *value == 0.0 || *value == 1.0;
         let is_binary = |(variant, values): (&usize, &Vec<f64>)| {
             let once = |question: &usize| self.pairing.questions[*question].rows[*variant].items.len() == 1;
-            self.share && values.iter().all(right_or_wrong) && questions.iter().all(once)
+            // Only shares are right or wrong.
+            self.figure.unit == Unit::Share && values.iter().all(right_or_wrong) && questions.iter().all(once)
         };
         let binary: Vec<bool> = variants.iter().zip(&values).map(is_binary).collect();
         // The same clusters whichever of two is the baseline.
@@ -358,7 +365,7 @@ impl FigureValues<'_, '_> {
     }
 
     fn blocks_of(&self, question: usize) -> Range<usize> {
-        question * self.blocks..(question + 1) * self.blocks
+        question * self.pairing.blocks..(question + 1) * self.pairing.blocks
     }
 
     /// Questions that all variants have, and that one has no value for.

@@ -17,13 +17,9 @@ use std::collections::HashMap;
 const MAX_KNOWN: usize = 10_000;
 
 /// The pairs of a figure before anything is said about them.
-pub(super) fn pairs(
-    variants: &[Variant],
-    values: &FigureValues<'_, '_>,
-    figure: &NamedFigure,
-    settings: &Settings,
-) -> Vec<Pair> {
-    let positions = positions(variants, settings);
+pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<Pair> {
+    let (figure, variants) = (values.figure, &values.pairing.variants);
+    let positions = values.pairing.pairs(settings);
     let Settings { level, alpha, power, resamples, seed, .. } = *settings;
     // A rule's pair has no p, and so none to correct.
     let of_rule = |(a, b): &(usize, usize)| about(&variants[*a].name, &variants[*b].name, figure, settings).is_some();
@@ -34,10 +30,10 @@ pub(super) fn pairs(
     let (mut pairs, paired): (Vec<Pair>, Vec<Differences>) = positions
         .into_iter()
         .map(|(a, b)| {
-            let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| &variants[at]));
+            let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
             let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
-            let paired = differences(&of_pair, values, figure);
+            let paired = differences(&of_pair, values);
             let key = of_pair.key();
             let figures = known.get(&key).cloned().unwrap_or_else(|| {
                 let found = pair(&of_pair, &paired, settings, &rule);
@@ -49,7 +45,7 @@ pub(super) fn pairs(
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
             let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
             let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
-            let against = |b_leads: bool| differences(&values.against((a, b), b_leads), values, figure);
+            let against = |b_leads: bool| differences(&values.against((a, b), b_leads), values);
             (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
         })
         .unzip();
@@ -75,7 +71,7 @@ fn p_highest(pair: &Pair, against: impl Fn(bool) -> Differences, rule: &Rule) ->
 }
 
 /// The differences of two variants, with their questions by their ids.
-fn differences(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Differences {
+fn differences(values: &Values, all: &FigureValues<'_, '_>) -> Differences {
     let mut order: Vec<usize> = (0..values.questions.len()).collect();
     order.sort_by_key(|at| all.pairing.id(values.questions[*at]));
     Differences {
@@ -83,7 +79,7 @@ fn differences(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure
         clusters: values.clusters.clone(),
         order,
         binary: values.all_binary(),
-        range: figure.range_of_differences().or_else(|| figure.range_of_own(&values.variants)),
+        range: all.figure.range_of_differences().or_else(|| all.figure.range_of_own(&values.variants)),
     }
 }
 
@@ -107,11 +103,6 @@ fn distribution_free(pairs: &mut [Pair], paired: &[Differences], rule: &Rule) {
         }
         open = next;
     }
-}
-
-pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize, usize)> {
-    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
-    settings.pairs.positions(&names)
 }
 
 /// The commands that run again what was not measured of these variants, which may be of one run.
@@ -356,7 +347,7 @@ fn p_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settin
 fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> Option<f64> {
     let pairing = Pairing::of([a, b]).ok()?;
     let values = pairing.values(figure).ok()?;
-    differences(&values.pair((0, 1)), &values, figure).deciding_p(settings.resamples, settings.seed)
+    differences(&values.pair((0, 1)), &values).deciding_p(settings.resamples, settings.seed)
 }
 
 #[cfg(test)]

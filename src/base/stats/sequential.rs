@@ -74,7 +74,7 @@ impl Betting {
         let Some(mean) = self.mean() else { return Interval { low: -1.0, high: 1.0 } };
         let values = self.values();
         let limit = -alpha.ln() + 2_f64.ln();
-        let refuted = |m: f64| log_sum([self.log_up(&values, m), self.log_down(&values, m)]) >= limit;
+        let refuted = |m: f64| log_sum([1.0, -1.0].map(|sign| self.log_wealth(&values, sign, m))) >= limit;
         Interval { low: crossing(-1.0, mean, refuted), high: crossing(1.0, mean, refuted) }
     }
 
@@ -86,16 +86,10 @@ impl Betting {
         same.map(|same| (same[0], float(count(same.len())))).collect()
     }
 
-    fn log_up(&self, values: &[(f64, f64)], m: f64) -> f64 {
-        self.log_wealth(|| values.iter().copied(), m)
-    }
-
-    fn log_down(&self, values: &[(f64, f64)], m: f64) -> f64 {
-        self.log_wealth(|| values.iter().map(|(value, times)| (-value, *times)), -m)
-    }
-
-    /// Logarithm of the mean wealth of all bets that the mean of the differences exceeds `m`.
-    fn log_wealth<I: Iterator<Item = (f64, f64)>>(&self, values: impl Fn() -> I, m: f64) -> f64 {
+    /// Logarithm of the mean wealth of all bets that the mean of the differences exceeds `m`, or with the sign −1 is below it.
+    fn log_wealth(&self, values: &[(f64, f64)], sign: f64, m: f64) -> f64 {
+        let values = || values.iter().map(|(value, times)| (sign * value, *times));
+        let m = sign * m;
         let scale = 1.0 + m;
         // A mean of −1 allows no other value than −1.
         if scale <= 0.0 {
