@@ -5,7 +5,7 @@
 use super::{NamedFigure, Settings};
 use crate::base::Stopping;
 use crate::base::named;
-use crate::base::stats::{Between, Bootstrap, CochranQ, Interval, McNemar, Needed, Permutation, TTest, Wilcoxon};
+use crate::base::stats::{Between, Bootstrap, CochranQ, Interval, McNemar, Permutation, Reach, TTest, Wilcoxon};
 use serde::Serialize;
 
 /// Variants compared two by two, each pair on the questions that both measured.
@@ -217,21 +217,9 @@ pub struct Pair {
     pub p: Option<DecisiveP>,
     /// The same after Holm's correction over the pairs of this figure.
     pub p_holm: Option<f64>,
-    /// What the test that decides takes as one: questions, or clusters.
-    pub units: usize,
-    /// Units that differ; all others say nothing to the test.
-    pub differing: usize,
-    /// If fewer units differ, no difference can be shown.
-    pub least_differing: u64,
-    /// Whether the settings have so few resamples that no difference can be shown either.
-    #[serde(skip)]
-    pub too_few_resamples: bool,
-    /// Minimum difference that the test shows with the power of the settings, where as many units differ as much.
-    pub mde: Option<f64>,
-    /// The fewest questions with which the difference found would be shown with that power.
-    pub questions_needed: Option<u64>,
-    /// The same for the ends of the difference's interval, from the farther one to the nearer one.
-    pub questions_needed_interval: Option<Needed>,
+    /// What the test that decides can show.
+    #[serde(flatten)]
+    pub reach: Reach,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
     /// The p after Holm if all such rows were against the variant that leads; absent unless the measured p is below alpha.

@@ -113,7 +113,7 @@ fn compare_figure(values: &FigureValues<'_, '_>, settings: &Settings) -> FigureC
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
         // Shares differ by 1 at most: what only more than that would show is not shown.
-        pair.mde = pair.mde.filter(|mde| figure.unit != Unit::Share || *mde <= 1.0);
+        pair.reach.mde = pair.reach.mde.filter(|mde| figure.unit != Unit::Share || *mde <= 1.0);
         pair.verdict = Verdict::of(pair, figure, corrected, settings);
     }
     let common = values.common();

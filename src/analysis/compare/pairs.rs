@@ -117,7 +117,6 @@ fn resume(variants: [&Variant; 2]) -> Vec<String> {
 fn pair(values: &Values, paired: &Differences, settings: &Settings, rule: &Rule) -> Pair {
     let Settings { level, resamples, seed, .. } = *settings;
     let decision = Decision::of(paired, rule);
-    let reach = Reach::of(paired, rule);
     let sample = Sample { values: &paired.values, clusters: paired.clusters.as_deref() };
     let estimate = sample.mean();
     let drawn = Bootstrap::of(sample.values, sample.clusters, level, resamples, seed);
@@ -151,13 +150,7 @@ fn pair(values: &Values, paired: &Differences, settings: &Settings, rule: &Rule)
         bootstrap: drawn,
         p: decision.decisive.map(|(test, value)| DecisiveP { test, value }),
         tests,
-        units: reach.units,
-        differing: reach.differing,
-        least_differing: reach.least,
-        too_few_resamples: reach.too_few_resamples,
-        mde: reach.smallest,
-        questions_needed: reach.needed,
-        questions_needed_interval: reach.need.zip(decision.interval).map(|(need, (_, ends))| need.between(ends)),
+        reach: Reach::of(paired, rule, decision.interval.map(|(_, ends)| ends)),
         ..Pair::default()
     }
 }
@@ -260,10 +253,7 @@ fn sequential(pair: Pair, found: Stopping) -> Pair {
         difference: found.difference,
         interval,
         intervals: interval.into_iter().collect(),
-        units: pair.units,
-        differing: pair.differing,
-        least_differing: pair.least_differing,
-        too_few_resamples: pair.too_few_resamples,
+        reach: Reach { mde: None, questions_needed: None, questions_needed_interval: None, ..pair.reach },
         stopping: Some(found),
         ..Pair::default()
     }

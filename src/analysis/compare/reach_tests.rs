@@ -60,7 +60,7 @@ fn what_can_be_shown_is_at_the_level_of_the_smallest_p_of_all_pairs() {
     assert!(alone.verdict.distinguishable, "{}", alone.verdict.sentence);
     let found = done(&[a, b, first_right("c", 1, 8)]);
     let pair = &found.figures[0].pairs[0];
-    assert_eq!((pair.units, pair.differing, pair.least_differing, pair.mde), (8, 6, 7, None));
+    assert_eq!((pair.reach.units, pair.reach.differing, pair.reach.least_differing, pair.reach.mde), (8, 6, 7, None));
     assert_eq!(
         pair.verdict.sentence,
         "b and a are not distinguishable: 8 questions, of which 6 differ, cannot show any difference at p < 0.05 after Holm, \
@@ -86,20 +86,23 @@ fn the_questions_needed_have_the_interval_of_the_difference() {
     };
     // 20 of 60 differ, by 0.2 on average.
     let clear = pair(16, 4);
-    let (ends, found) = (clear.interval.expect("an interval"), clear.questions_needed_interval.expect("ends"));
-    assert!(ends.low > 0.0 && found.low <= clear.questions_needed && clear.questions_needed <= found.high);
+    let (ends, found) = (clear.interval.expect("an interval"), clear.reach.questions_needed_interval.expect("ends"));
+    assert!(ends.low > 0.0 && found.low <= clear.reach.questions_needed && clear.reach.questions_needed <= found.high);
     let share = 20.0 / 60.0;
     // The farther end is larger than the share that differs: so many differ then.
     assert!(ends.high > share, "{ends:?}");
     assert_eq!((found.low, found.high), (needed(ends.high, ends.high), needed(share, ends.low)));
     // What holds 0 may need any number, on whichever side the difference was found.
     let (unclear, mirrored) = (pair(8, 4), pair(4, 8));
-    let found = unclear.questions_needed_interval.expect("ends");
-    assert!(found.low.is_some_and(|low| Some(low) < unclear.questions_needed) && found.high.is_none(), "{found:?}");
-    assert_eq!(mirrored.questions_needed_interval, Some(found));
+    let found = unclear.reach.questions_needed_interval.expect("ends");
+    assert!(
+        found.low.is_some_and(|low| Some(low) < unclear.reach.questions_needed) && found.high.is_none(),
+        "{found:?}"
+    );
+    assert_eq!(mirrored.reach.questions_needed_interval, Some(found));
     // Equal variants: no number of questions shows a difference of 0, and the interval has no upper end.
     let equal = pair(6, 6);
-    assert_eq!((equal.questions_needed, equal.questions_needed_interval.expect("ends").high), (None, None));
+    assert_eq!((equal.reach.questions_needed, equal.reach.questions_needed_interval.expect("ends").high), (None, None));
 }
 
 #[test]

@@ -55,14 +55,14 @@ fn indistinguishable_variants_show_the_detectable_difference() {
     let b = variant("b", (0..500).map(|i| (36..192).contains(&i)));
     let found = done(&[a, b]);
     let pair = &found.figures[0].pairs[0];
-    let least = pair.mde.expect("a difference");
+    let least = pair.reach.mde.expect("a difference");
     assert!((0.0508..0.0509).contains(&least), "{least}");
     assert_eq!(
         pair.verdict.sentence,
         "b and a are not distinguishable: with 500 questions the smallest detectable difference is 5.1 points EM (80 % power, if 16 % \
          of them differ); observed: 1.2 points EM, 95 % interval -2.3 to 4.7, p = 0.5716"
     );
-    let needed = pair.questions_needed.expect("a number");
+    let needed = pair.reach.questions_needed.expect("a number");
     assert!((8000..9000).contains(&needed), "{needed}");
     assert!(found.notes.is_empty(), "{:?}", found.notes);
 }
@@ -331,7 +331,7 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
 
     let found = done(&[first_right("a", 0, 1), b]);
     let pair = &found.figures[0].pairs[0];
-    assert_eq!((pair.n, pair.difference, pair.se, pair.mde, pair.p_holm), (1, Some(1.0), None, None, Some(1.0)));
+    assert_eq!((pair.n, pair.difference, pair.se, pair.reach.mde, pair.p_holm), (1, Some(1.0), None, None, Some(1.0)));
     assert_eq!(
         pair.verdict.sentence,
         "b and a are not distinguishable: 1 question cannot show any difference at p < 0.05, as at least 6 questions must \

@@ -2,6 +2,7 @@
 
 use super::comparison::{Bounds, Verdict, Word};
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
+use crate::base::stats::Reach;
 use crate::base::text::counted;
 use crate::scoring::float;
 
@@ -109,7 +110,7 @@ impl Words<'_> {
     }
 
     fn not_apart(&self, difference: Option<f64>, p: Option<f64>) -> String {
-        let Pair { a, b, n, mde, .. } = self.pair;
+        let Pair { a, b, n, reach: Reach { mde, .. }, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
         let (Some(difference), Some(p)) = (difference, p) else {
             let label = self.figure.label();
@@ -129,7 +130,7 @@ impl Words<'_> {
 
     /// Such as `the smallest detectable difference is 42.0 points EM (80 % power, if 53 % of them differ)`.
     fn detectable(&self, least: f64) -> String {
-        let Pair { n, units, differing, p, .. } = self.pair;
+        let Pair { n, p, reach: Reach { units, differing, .. }, .. } = self.pair;
         let unit = if units == n { "of them" } else { "of the clusters" };
         let share = 100.0 * float(*differing) / float(*units);
         let share = if differing == units { "all".to_owned() } else { format!("{share:.0} %") };
@@ -149,7 +150,7 @@ impl Words<'_> {
     /// On what the lead depends, where only sign flips show it.
     fn caveat(&self, swapped: bool) -> String {
         let Some(MethodInterval { level, low, high, .. }) = self.pair.distribution_free else {
-            let Pair { n, units, .. } = self.pair;
+            let Pair { n, reach: Reach { units, .. }, .. } = self.pair;
             let clusters = if n == units { "" } else { " clusters" };
             let share = missing_share(*units, self.settings.alpha);
             return format!(
@@ -164,7 +165,7 @@ impl Words<'_> {
 
     /// Why the questions show no difference, however large.
     fn nothing_shown(&self) -> String {
-        let Pair { n, units, differing, least_differing, too_few_resamples, .. } = self.pair;
+        let Pair { n, reach: Reach { units, differing, least_differing, too_few_resamples, .. }, .. } = self.pair;
         let unit = if units == n { "question" } else { "cluster" };
         let among = if units == n { String::new() } else { format!(" in {}", counted(*units, "cluster")) };
         let some = if differing == units {

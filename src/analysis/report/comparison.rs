@@ -504,10 +504,10 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     let needed = format!("questions needed [{} %]", percent(level_of(&figure.pairs)));
     let header = headings("b − a", &["difference", "detectable", "differing", &needed]);
     let row = |pair: &Pair| {
-        let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
-        let mut differing = Cell::count("differing", pair.differing);
-        differing.text = format!("{} of {}", pair.differing, pair.units);
-        differing.figures.extend(Cell::count("units", pair.units).figures);
+        let least = pair.reach.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
+        let mut differing = Cell::count("differing", pair.reach.differing);
+        differing.text = format!("{} of {}", pair.reach.differing, pair.reach.units);
+        differing.figures.extend(Cell::count("units", pair.reach.units).figures);
         let cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),
             change(unit, pair.difference, None, None),
@@ -525,8 +525,8 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
 
 /// Such as `110 [40, ∞]`: where the interval of the difference holds 0, no number of questions may be enough.
 fn needed_for(pair: &Pair) -> Cell {
-    let mut cell = pair.questions_needed.map_or_else(Cell::nothing, |n| Cell::count("questions_needed", n));
-    let Some(Needed { low, high }) = pair.questions_needed_interval else { return cell };
+    let mut cell = pair.reach.questions_needed.map_or_else(Cell::nothing, |n| Cell::count("questions_needed", n));
+    let Some(Needed { low, high }) = pair.reach.questions_needed_interval else { return cell };
     let ends = [("questions_needed_low", low), ("questions_needed_high", high)]
         .map(|(name, end)| end.map_or_else(|| Cell::figure(name, f64::INFINITY, "∞"), |n| Cell::count(name, n)));
     cell.text = format!("{} [{}, {}]", cell.text, ends[0].text, ends[1].text);

@@ -2,9 +2,10 @@
 
 use super::bounded::{betting_interval, betting_refutes};
 use super::distributions::{count, float};
-use super::power::{Design, Need, Spread, least_differing};
+use super::power::{Design, Need, Needed, Spread, least_differing};
 use super::resampling::{ENUMERATED, flip_chance, flip_interval, permutation, score_interval};
 use super::{Interval, McNemar, Permutation, Sums};
+use serde::Serialize;
 
 /// Paired differences, one per question.
 #[derive(Debug, Clone)]
@@ -127,22 +128,24 @@ fn hull(flips: Interval, padded: Interval, mean: f64) -> Interval {
 }
 
 /// What the test can show with so many questions.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Reach {
-    /// Units (questions, or clusters), and those of them that differ.
+    /// What the test that decides takes as one: questions, or clusters.
     pub units: usize,
+    /// Units that differ; all others say nothing to the test.
     pub differing: usize,
-    /// With fewer units that differ, no difference can be shown.
-    pub least: u64,
-    /// Whether so few resamples can show none either.
+    /// If fewer units differ, no difference can be shown.
+    pub least_differing: u64,
+    /// Whether there are so few resamples that no difference can be shown either.
+    #[serde(skip)]
     pub too_few_resamples: bool,
-    /// The smallest difference that is shown with the power of the rule, where as many units differ and vary as much; absent
+    /// Minimum difference that the test shows with the power of the rule, where as many units differ and vary as much; absent
     /// where none is.
-    pub smallest: Option<f64>,
-    /// The fewest questions that show the difference found with that power; absent where it is 0.
-    pub needed: Option<u64>,
-    /// How many other differences need; absent where nothing can be shown.
-    pub need: Option<Need>,
+    pub mde: Option<f64>,
+    /// The fewest questions with which the difference found would be shown with that power; absent where it is 0.
+    pub questions_needed: Option<u64>,
+    /// The same for the ends of the difference's interval, from the farther one to the nearer one.
+    pub questions_needed_interval: Option<Needed>,
 }
 
 impl Decision {
@@ -165,8 +168,8 @@ impl Decision {
 }
 
 impl Reach {
-    /// The reach of the test that decides about these differences, as in [`Decision::of`].
-    pub fn of(differences: &Differences, rule: &Rule) -> Self {
+    /// The reach of the test that decides about these differences, as in [`Decision::of`], which found this interval.
+    pub fn of(differences: &Differences, rule: &Rule, interval: Option<Interval>) -> Self {
         let (units, mcnemar) = (differences.units(), differences.exact());
         let differing: Vec<(f64, f64)> = units.iter().filter(|(sum, _)| *sum != 0.0).collect();
         let (n, k) = (units.sums().len(), differing.len());
@@ -174,11 +177,9 @@ impl Reach {
         let mut reach = Self {
             units: n,
             differing: k,
-            least: least_differing(alpha),
+            least_differing: least_differing(alpha),
             too_few_resamples: !mcnemar && k > ENUMERATED && 1.0 / float(count(rule.resamples) + 1) >= alpha,
-            smallest: None,
-            needed: None,
-            need: None,
+            ..Self::default()
         };
         let questions: f64 = units.iter().map(|(_, size)| size).sum();
         // The difference of the means of all questions, per effect on the units that differ.
@@ -193,11 +194,12 @@ impl Reach {
             return reach;
         }
         let design = Design { spread, differing: float(count(k)) / float(count(n)), alpha };
-        let smallest = (count(k) >= reach.least).then(|| design.smallest_effect(count(n), rule.power)).flatten();
-        reach.smallest = smallest.map(|smallest| smallest * scale);
+        let smallest =
+            (count(k) >= reach.least_differing).then(|| design.smallest_effect(count(n), rule.power)).flatten();
+        reach.mde = smallest.map(|smallest| smallest * scale);
         let need = Need { design, power: rule.power, scale, questions_per_unit: questions / float(count(n)) };
-        reach.needed = need.of(effect * scale);
-        reach.need = Some(need);
+        reach.questions_needed = need.of(effect * scale);
+        reach.questions_needed_interval = interval.map(|ends| need.between(ends));
         reach
     }
 }

@@ -218,7 +218,7 @@ fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_
             html.filter(&thousands(lost.len()), &[("data-show", "flip"), ("data-a", second), ("data-b", first)], "");
             html.text(&format!(" lost, on {} that both measured", counted(pair.n, "shared question")));
         });
-        let is_within_reach = pair.mde.zip(pair.difference).is_some_and(|(least, found)| found.abs() >= least);
+        let is_within_reach = pair.reach.mde.zip(pair.difference).is_some_and(|(least, found)| found.abs() >= least);
         item(html, &detectable(em, pair), pair.verdict.distinguishable || is_within_reach);
         if let Some(bounds) = pair.bounds {
             let ends = if pair.b == first { [bounds.low, bounds.high] } else { [-bounds.high, -bounds.low] };
@@ -256,14 +256,14 @@ fn item(html: &mut Html, text: &str, fine: bool) {
 /// The smallest difference that so many questions show.
 fn detectable(em: &FigureComparison, pair: &Pair) -> String {
     let label = em.figure.label();
-    match pair.mde {
+    match pair.reach.mde {
         Some(least) => format!(
             "smallest detectable difference with {}: {} points {label}",
             counted(pair.n, "question"),
             value(Unit::Share, least)
         ),
         None if pair.stopping.is_some() => "the rule of the run decided when to stop".to_owned(),
-        None => too_few(pair.differing, pair.least_differing),
+        None => too_few(pair.reach.differing, pair.reach.least_differing),
     }
 }
 
