@@ -66,7 +66,7 @@ impl OverHoldout {
 pub(crate) fn sheet(comparison: &Comparison, beside: &Beside) -> Sheet {
     let Beside { settings, flips, warnings, holdout, efforts, .. } = beside;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
-    let mut blocks: Vec<Block> = settings_table(&names, settings).into_iter().collect();
+    let mut blocks: Vec<Block> = settings_grid(&names, settings).map(Block::Table).into_iter().collect();
     for figure in comparison.distinct_figures() {
         blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
         blocks.extend(overall(figure));
@@ -268,19 +268,20 @@ fn left_out(comparison: &Comparison) -> Vec<String> {
     unmatched.chain(unmeasured).collect()
 }
 
-fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
+/// The settings in which these variants differ; nothing where they do in none.
+pub(super) fn settings_grid<N: AsRef<str>>(names: &[N], settings: &[Setting]) -> Option<Grid> {
     if settings.is_empty() {
         return None;
     }
     let mut header = vec![Heading::words("variant")];
     header.extend(settings.iter().map(|setting| Heading::words(&setting.name)));
-    let row = |(at, name): (usize, &&str)| {
-        let mut cells = vec![Cell::text(*name)];
+    let row = |(at, name): (usize, &N)| {
+        let mut cells = vec![Cell::text(name.as_ref())];
         cells.extend(settings.iter().map(|setting| Cell::text(setting.values.get(at).map_or("–", String::as_str))));
-        Row { key: Key::of("", name), cells }
+        Row { key: Key::of("", name.as_ref()), cells }
     };
     let rows = names.iter().enumerate().map(row).collect();
-    Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
+    Some(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows })
 }
 
 fn means(figure: &FigureComparison, stopped: bool) -> Block {

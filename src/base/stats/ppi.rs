@@ -7,7 +7,7 @@
 use super::distributions::{count, float};
 use super::{Interval, Mean, fisher_exact};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Labelled clusters below which nothing is corrected: the spread of the judge's errors would be guessed.
 pub const FEWEST: u64 = 20;
@@ -84,7 +84,7 @@ impl LabelledPart {
 
 /// What an item moves in an estimate, by its cluster: a part of its own, and one for each unit of λ.
 #[derive(Default)]
-struct Influence(HashMap<usize, (f64, f64)>);
+struct Influence(BTreeMap<usize, (f64, f64)>);
 
 struct Arm {
     strata: BTreeMap<usize, Stratum>,
@@ -229,7 +229,7 @@ impl Influence {
     /// The λ of the smallest variance, clipped to what has a meaning.
     fn lambda(&self) -> f64 {
         let (mut both, mut squares) = (0.0, 0.0);
-        for (own, of_lambda) in self.in_order() {
+        for (own, of_lambda) in self.0.values() {
             both += own * of_lambda;
             squares += of_lambda * of_lambda;
         }
@@ -237,14 +237,7 @@ impl Influence {
     }
 
     fn squares(&self, lambda: f64) -> f64 {
-        self.in_order().map(|(own, of_lambda)| (own + lambda * of_lambda).powi(2)).sum()
-    }
-
-    /// In the order of the clusters' numbers, so that sums are the same each time.
-    fn in_order(&self) -> impl Iterator<Item = (f64, f64)> {
-        let mut all: Vec<_> = self.0.iter().map(|(cluster, parts)| (*cluster, *parts)).collect();
-        all.sort_by_key(|(cluster, _)| *cluster);
-        all.into_iter().map(|(_, parts)| parts)
+        self.0.values().map(|(own, of_lambda)| (own + lambda * of_lambda).powi(2)).sum()
     }
 }
 

@@ -5,6 +5,7 @@ use super::html::{Attributes, Html, minus, short_path, short_word, without_folde
 use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
 use super::{Episodes, Limits, Live, Stopped, parts};
+use crate::analysis::report::comparison::settings_grid;
 use crate::analysis::report::sheet::Heading;
 use crate::analysis::results::{Group, Origin, Results, folder_name};
 use crate::base::Manifest;
@@ -393,9 +394,7 @@ fn sentence(note: &str) -> String {
 /// Settings that differ, then those of each variant, then the commands.
 fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     html.section("settings", "Settings", |html| {
-        for part in parts.iter().filter(|part| !part.group.settings.is_empty()) {
-            differing(html, part);
-        }
+        parts.iter().for_each(|part| differing(html, part));
         html.folded("All settings", |html| {
             for (source, name) in results.variants() {
                 let Some(origin) = &source.origin else { continue };
@@ -420,14 +419,11 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
 
 fn differing(html: &mut Html, part: &Part<'_>) {
     let Group { settings, names, .. } = part.group;
-    let names_of = settings.iter().map(|setting| setting.name.as_str());
-    let headings: Vec<Heading> = std::iter::once("variant").chain(names_of).map(Heading::words).collect();
-    html.table("Settings that differ", &headings, |html| {
-        for (at, name) in names.iter().enumerate() {
-            html.row_of(name, part.whole(at), |html| {
-                for setting in settings {
-                    html.leaf("td", &[], &short_word(setting.values.get(at).map_or("–", String::as_str)));
-                }
+    let Some(grid) = settings_grid(names, settings) else { return };
+    html.table("Settings that differ", &grid.header, |html| {
+        for (at, row) in grid.rows.iter().enumerate() {
+            html.row_of(&names[at], part.whole(at), |html| {
+                row.cells[1..].iter().for_each(|cell| html.leaf("td", &[], &short_word(&cell.text)));
             });
         }
     });

@@ -6,7 +6,8 @@ use super::data::{QuestionRow, alike, safe};
 use super::html::{Html, NUMBER, encoded, minus, short_word, without_folders};
 use super::sections::{Part, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
-use crate::analysis::compare::{FigureComparison, Pair, Unit};
+use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit};
+use crate::analysis::report::comparison::difference_to;
 use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::{Results, Source};
@@ -33,7 +34,7 @@ struct Lead<'a> {
     second: usize,
     /// `first − second`.
     difference: Option<f64>,
-    ends: Option<(f64, f64)>,
+    interval: Option<MethodInterval>,
     /// Failure classes of the flipped answers: what the first has right, and what the second has.
     won: Vec<Option<FailureClass>>,
     lost: Vec<Option<FailureClass>>,
@@ -90,10 +91,10 @@ fn lead<'a>(part: &'a Part<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
     let pair = places().find_map(|(a, b)| of(order[a], order[b])).or(em.pairs.first())?;
     let b_first = pair.difference.is_none_or(|difference| difference >= 0.0);
     let [a, b] = [&pair.a, &pair.b].map(|name| names.iter().position(|own| own == name));
-    let ((first, second), sign) = if b_first { ((b?, a?), 1.0) } else { ((a?, b?), -1.0) };
-    let ends = pair.interval.map(|of| if b_first { (of.low, of.high) } else { (-of.high, -of.low) });
+    let (first, second) = if b_first { (b?, a?) } else { (a?, b?) };
+    let (difference, interval) = difference_to(&names[second], pair);
     let (won, lost) = (flips(part, first, second), flips(part, second, first));
-    Some(Lead { pair, first, second, difference: pair.difference.map(|own| sign * own), ends, won, lost })
+    Some(Lead { pair, first, second, difference, interval, won, lost })
 }
 
 /// What a reader has to know before the verdict: what was not measured and why, and what was cut.
@@ -188,8 +189,8 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     html.leaf("p", &[("class", "big")], &minus(&size));
     let end = |at: f64| value(Unit::Share, shown_end(Unit::Share, at));
     let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
-    let ends = lead.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
-    let interval = ends.map(|(low, high)| format!("{level} % interval {} to {}", end(low), end(high)));
+    let interval = lead.interval.filter(MethodInterval::is_bounded);
+    let interval = interval.map(|of| format!("{level} % interval {}", of.ends(" to ", end)));
     let holm = corrected(em).map_or_else(String::new, |over| format!(" ({over})"));
     let p = match &pair.stopping {
         Some(found) => Some(format!("e = {:.3}", found.e_value)),
@@ -237,8 +238,7 @@ fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_
             });
         }
         wording(html, won, lost, (first, second));
-        let alone =
-            pair.p_holm.is_some_and(|p| p >= 0.05) && lead.ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        let alone = pair.p_holm.is_some_and(|p| p >= 0.05) && lead.interval.is_some_and(|of| !of.contains(0.0));
         if alone {
             item(html, "the interval is that of this pair alone; p is corrected for the number of pairs", false);
         }
