@@ -1,4 +1,4 @@
-//! The comparison: its result as plain data, serialised in full precision, and the function that computes it.
+//! The comparison: its result as plain data, serialised in full precision.
 //!
 //! Figures that do not exist (a mean of nothing, the spread of one value) are absent, never NaN.
 

@@ -296,22 +296,13 @@ pub(crate) fn among_all(
         }
         let flips = if figure.binary { 1 } else { comparison.settings.resamples };
         let is_cheap = most <= MOST_PAIRS && most.saturating_mul(figure.n).saturating_mul(flips) <= MOST_FLIPS;
-        let known = (is_cheap && all.len() == count).then(|| p_of_all(figure, all, &comparison.settings));
-        let charged: Vec<usize> = (0..figure.pairs.len()).filter(|at| is_charged(&figure.pairs[*at])).collect();
-        for at in charged {
-            let pair = &mut figure.pairs[at];
+        let all = if is_cheap && all.len() == count { all } else { &[] };
+        let known = holm_of_all(figure, all, &comparison.settings);
+        for pair in figure.pairs.iter_mut().filter(|pair| is_charged(pair)) {
             let Some(own) = pair.p.map(|p| p.value) else { continue };
-            let found = known.as_ref().and_then(|known| {
-                let of_pair = |(a, b, _): &(&str, &str, f64)| {
-                    (*a, *b) == (&*pair.a, &*pair.b) || (*b, *a) == (&*pair.a, &*pair.b)
-                };
-                Some((known.iter().position(of_pair)?, known))
-            });
-            let possible = match found {
-                Some((place, known)) => {
-                    let p: Vec<f64> = known.iter().map(|(_, _, p)| *p).collect();
-                    Possible { named, pairs: known.len(), correction: "holm", p: holm(&p)[place] }
-                }
+            let [a, b] = [pair.a.as_str(), pair.b.as_str()];
+            let possible = match known.get(&[a, b]).or_else(|| known.get(&[b, a])) {
+                Some(p) => Possible { named, pairs: known.len(), correction: "holm", p: *p },
                 None => Possible { named, pairs: most, correction: "bonferroni", p: (own * float(most)).min(1.0) },
             };
             pair.verdict.sentence = format!("{}; {}", pair.verdict.sentence, possible.sentence());
@@ -320,17 +311,18 @@ pub(crate) fn among_all(
     }
 }
 
-/// The p of every pair on the questions that both have: the compared ones as they were compared.
-fn p_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settings) -> Vec<(&'v str, &'v str, f64)> {
+/// The p of every pair on the questions that both have, after Holm over all: the compared ones as they were compared.
+fn holm_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settings) -> HashMap<[&'v str; 2], f64> {
     let mut found = Vec::new();
     for (at, a) in all.iter().enumerate() {
         for b in &all[at + 1..] {
             let compared = figure.pair(&a.name, &b.name).and_then(|pair| pair.p);
             let p = compared.map(|p| p.value).or_else(|| p_of(a, b, &figure.figure, settings));
-            found.extend(p.map(|p| (a.name.as_str(), b.name.as_str(), p)));
+            found.extend(p.map(|p| ([a.name.as_str(), b.name.as_str()], p)));
         }
     }
-    found
+    let (names, p): (Vec<_>, Vec<f64>) = found.into_iter().unzip();
+    names.into_iter().zip(holm(&p)).collect()
 }
 
 /// The p that decides about two variants, without what else is known of them.

@@ -108,13 +108,11 @@ impl Matching {
     }
 
     fn keep_compared_values(&mut self) {
-        let has = |at: usize| self.blocks.iter().any(|block| block.variants[at].is_some());
-        let compared: Vec<bool> = (0..self.values.len()).map(has).collect();
-        let mut keep = compared.iter().copied();
-        self.values.retain(|_| keep.next().unwrap_or(true));
+        let has = |at: &usize| self.blocks.iter().any(|block| block.variants[*at].is_some());
+        let compared: Vec<usize> = (0..self.values.len()).filter(has).collect();
+        self.values = compared.iter().map(|at| self.values[*at].clone()).collect();
         for block in &mut self.blocks {
-            let mut keep = compared.iter().copied();
-            block.variants.retain(|_| keep.next().unwrap_or(true));
+            block.variants = compared.iter().map(|at| block.variants[*at]).collect();
         }
     }
 

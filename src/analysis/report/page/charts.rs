@@ -23,8 +23,7 @@ fn sentence(mean: &VariantMean, label: &str) -> String {
 }
 
 fn estimate(mean: &VariantMean) -> Option<Estimate> {
-    let ends = mean.interval.map(|of| (of.low, of.high));
-    Some(Estimate { at: mean.mean?, ends, hollow: false })
+    Some(Estimate { at: mean.mean?, interval: mean.interval, hollow: false })
 }
 
 /// `40 to 85 %`
@@ -69,7 +68,7 @@ pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &st
 
 /// What an axis of shares has to reach to hold these means with their intervals, in steps of five points.
 pub(super) fn score_scale<'a>(means: impl Iterator<Item = &'a VariantMean>) -> (f64, f64) {
-    let ends = means.filter_map(estimate).map(|one| one.ends.unwrap_or((one.at, one.at)));
+    let ends = means.filter_map(estimate).map(|one| one.interval.map_or((one.at, one.at), |of| (of.low, of.high)));
     let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(low, high), (l, h)| (low.min(l), high.max(h)));
     if low > high { (0.0, 1.0) } else { ((low * 20.0).floor().max(0.0) / 20.0, (high * 20.0).ceil().min(20.0) / 20.0) }
 }
@@ -98,8 +97,8 @@ pub(super) fn difference_scale(figure: &FigureComparison) -> Scale {
 }
 
 fn pair_estimate(pair: &Pair) -> Option<Estimate> {
-    let ends = pair.interval.map(|of| (of.low, of.high));
-    Some(Estimate { at: pair.difference?, ends, hollow: pair.verdict.word >= Word::Undecided })
+    let hollow = pair.verdict.word >= Word::Undecided;
+    Some(Estimate { at: pair.difference?, interval: pair.interval, hollow })
 }
 
 /// The level in per cent of the interval of a rule's pair, where it is not the 95 of the page.
@@ -163,7 +162,7 @@ pub(super) fn cost(html: &mut Html, metric: &str, (points, unit): &(Vec<(&Varian
                 line(html, "ci", (at, y.of(of.low)), (at, y.of(of.high)));
             }
             if let Some(em) = mean.mean {
-                interval_mark(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
+                interval_mark(html, &x, y.of(em), Estimate { at: *cost, interval: None, hollow: false });
             }
         }
         // Labels that would lie on others move up or down, and what finds no room is in the table.
@@ -342,11 +341,11 @@ pub(super) struct Scale {
     to: f64,
 }
 
-/// A mean or a difference with the ends of its interval.
+/// A mean or a difference with its interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Estimate {
     pub(super) at: f64,
-    pub(super) ends: Option<(f64, f64)>,
+    pub(super) interval: Option<MethodInterval>,
     /// Drawn hollow and grey: not distinguishable from 0.
     pub(super) hollow: bool,
 }
@@ -409,8 +408,8 @@ pub(super) fn label(html: &mut Html, class: &str, (x, y): (f64, f64), anchor: &s
 /// A dot with its whiskers, at height `y`.
 fn interval_mark(html: &mut Html, scale: &Scale, y: f64, estimate: Estimate) {
     let hollow = if estimate.hollow { " un" } else { "" };
-    if let Some((low, high)) = estimate.ends {
-        line(html, &format!("ci{hollow}"), (scale.of(low), y), (scale.of(high), y));
+    if let Some(of) = estimate.interval {
+        line(html, &format!("ci{hollow}"), (scale.of(of.low), y), (scale.of(of.high), y));
     }
     let _ =
         write!(html.text, "<circle class=\"pt{hollow}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>", scale.of(estimate.at));
