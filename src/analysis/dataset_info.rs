@@ -261,7 +261,7 @@ fn facts_line(facts: &Facts) -> String {
 fn write_duplicates(duplicates: &Duplicates, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut text = duplicates.questions.to_string();
     if duplicates.twins > 0 {
-        text += &format!(", {} of them in the cluster of their original", duplicates.twins);
+        text = format!("{text}, {} of them in the cluster of their original", duplicates.twins);
     }
     out.write_all(labelled("duplicates", &text, LABELS, width).as_bytes())?;
     for group in duplicates.groups.iter().take(MAX_LISTED) {

@@ -49,7 +49,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    if !args.recording.replay.is_some() {
+    if args.recording.replay.is_none() {
         let person = config::person()?;
         let mut taking = DefaultsResolver::of(&person);
         taking.settings(&mut args.variant, None, args.prices.is_some())?;

@@ -24,6 +24,7 @@ mod datasets;
 mod detect;
 mod error;
 mod fields;
+mod format;
 mod header;
 mod jsonl;
 mod public;
@@ -34,8 +35,8 @@ mod table;
 
 pub use answers::{AnswerRow, AnswerSteps, argument, read_answers};
 pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
-pub use detect::Format;
 pub use error::{DatasetError, Place, Problem};
+pub use format::Format;
 pub use header::WithoutAnswers;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};

@@ -1,11 +1,10 @@
 //! Splits a file into records: its text as a whole, or line by line.
 
 use super::bytes::{MAX_FILE_BYTES, newlines};
-use super::detect::Format;
 use super::error::Problem;
 use super::fields::{Layout, Record, as_written};
 use super::table::{self, Records};
-use super::{Columns, DatasetError, Place, ReadOptions};
+use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::digest::Digester;
 use crate::base::excerpt;
 use serde_json::value::RawValue;

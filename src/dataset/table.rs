@@ -1,11 +1,10 @@
 //! The records of a text, and those of a table: cells under a header.
 
 use super::bytes::newlines;
-use super::detect::Format;
 use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::header::{WithoutAnswers, begin, names, of_layout, rename, separator, separator_note};
-use super::{Columns, DatasetError, Place, ReadOptions};
+use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::excerpt;
 use serde_json::{Map, Value};
 use std::io::Read as _;

@@ -5,7 +5,7 @@
 //! are begun, however many may be in flight later. After so many failures in a row for the same lasting reason nothing
 //! more is sent, and the run stops.
 
-use super::error::{hint, server_of};
+use super::hints::{hint, server_of};
 use crate::base::text::counted;
 use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
 use crate::models::{Model, ModelError, OnEvent, Unsupported};

@@ -19,7 +19,7 @@
 //! | `branch` | episodes that branch off recorded ones, with their placebos |
 //! | `import` | a folder of episodes that other programs recorded |
 //! | `one_agent` | one agent, for single questions |
-//! | `error` | errors with a kind and a hint |
+//! | `error`, `hints` | errors with a kind and a hint, and what to do about what failed in an episode |
 //! | `named_files` | the files, servers, keys and recordings that an experiment uses |
 //! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
 //! | `corpus_inputs` | the inputs of a corpus that is built |
@@ -42,6 +42,7 @@ pub(crate) mod folder;
 mod forms;
 #[cfg(feature = "index")]
 mod freeze;
+pub(crate) mod hints;
 pub(crate) mod import;
 mod job;
 pub(crate) mod model;
@@ -70,13 +71,14 @@ pub(crate) use confirm::{Ask, Origin, Question};
 pub(crate) use costs::Expense;
 pub(crate) use costs::{Estimate, EstimateRow, set_prices};
 pub use error::{ErrorKind, RunError};
-pub(crate) use error::{chain, classify, shortfalls};
+pub(crate) use error::{chain, classify};
 pub(crate) use execute::End;
 pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
 pub(crate) use forms::{format_note, layout_notes};
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
+pub(crate) use hints::shortfalls;
 pub(crate) use import::{
     AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, import_answers, import_inspect,
     import_notebook,

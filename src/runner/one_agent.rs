@@ -1,7 +1,7 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
 use super::error::RunError;
-pub(crate) use super::error::of_error as hint;
+pub(crate) use super::hints::of_error as hint;
 use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;

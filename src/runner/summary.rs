@@ -1,6 +1,7 @@
 //! The figures of a run, computed from what is on disk.
 
-use super::error::{RunError, hint, server_of, shortfalls};
+use super::error::RunError;
+use super::hints::{hint, server_of, shortfalls};
 use super::plan;
 use super::provider::is_own;
 use super::stopping::Watch;

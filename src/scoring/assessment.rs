@@ -36,7 +36,13 @@ impl Assessment {
         let gold = evidence.and_then(|evidence| Match::of(evidence, &seen));
         let grounding = || Grounding::of(trajectory.answer.as_deref()?, score?, &seen);
         Some(Self {
-            retrieval: Retrieval { gold: gold.as_ref().map(|found| found.gold), ..seen.uses },
+            retrieval: Retrieval {
+                searches: seen.searches,
+                missed_searches: seen.missed_searches,
+                lookups: seen.lookups,
+                empty_lookups: seen.empty_lookups,
+                gold: gold.as_ref().map(|found| found.gold),
+            },
             grounding: grounding(),
             failure: score.and_then(|score| failure(trajectory, score, &seen, gold.as_ref())),
             leak: seen.repeats_question(&trajectory.question),

@@ -27,7 +27,7 @@ use super::metric::{FEVER_LABELS, fever_label, hotpot};
 use super::normalize::normalize;
 use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kind_read, missing_name};
 use super::overlap::AnswerScore;
-use super::retrieval::{Match, Retrieval, fact_known, fact_seen, page_opened};
+use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use crate::base::named;
 use crate::base::text::visible_line;
@@ -413,7 +413,7 @@ impl Case<'_> {
         if gives_up && seen.pages_about(&self.trajectory.question) == 0 {
             return say(format!("none of the pages opened ({}) is about the question", seen.pages.len()));
         }
-        let Retrieval { searches, missed_searches: missed, .. } = seen.uses;
+        let Observed { searches, missed_searches: missed, .. } = *seen;
         if self.answer.is_none() && 2 * missed >= searches && missed > 0 {
             return say(format!("{missed} of {searches} searches opened no page"));
         }

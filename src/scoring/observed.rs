@@ -7,7 +7,6 @@
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::{is_unspaced, normalize};
 use super::overlap::{common, sorted_words};
-use super::retrieval::Retrieval;
 use crate::base::{Provenance, Step, Tool};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -52,8 +51,12 @@ pub(super) struct Observed<'a> {
     official: OnceCell<String>,
     /// The actions, in order, the answer not among them.
     pub(super) actions: Vec<Action>,
-    /// How often it searched and looked up; what it retrieved of the gold is not known here.
-    pub(super) uses: Retrieval,
+    pub(super) searches: u64,
+    /// Searches that opened no page.
+    pub(super) missed_searches: u64,
+    pub(super) lookups: u64,
+    /// Lookups answered by `No more results.`
+    pub(super) empty_lookups: u64,
     /// Observations that showed text of a page.
     pub(super) texts: u64,
 }
@@ -112,9 +115,9 @@ impl<'a> Observed<'a> {
     }
 
     fn search(&mut self, step: &Step, input: &str, observation: &'a str, open: &mut String) {
-        self.uses.searches += 1;
+        self.searches += 1;
         if search_missed(step) {
-            self.uses.missed_searches += 1;
+            self.missed_searches += 1;
             // The query is an echo; only the titles come from Wikipedia.
             let titles = SIMILAR.iter().find_map(|similar| Some(observation.rsplit_once(similar)?.1));
             self.show(titles.unwrap_or_default());
@@ -137,10 +140,10 @@ impl<'a> Observed<'a> {
 
     /// Each passage opens its page, as far as it was shown.
     fn passages(&mut self, step: &Step, observation: &'a str) {
-        self.uses.searches += 1;
+        self.searches += 1;
         self.last_lookups_empty = 0;
         if search_missed(step) {
-            self.uses.missed_searches += 1;
+            self.missed_searches += 1;
             return;
         }
         for title in step.provenance.iter().flat_map(Provenance::titles) {
@@ -168,11 +171,11 @@ impl<'a> Observed<'a> {
     }
 
     fn lookup(&mut self, observation: &'a str) -> bool {
-        self.uses.lookups += 1;
+        self.lookups += 1;
         // Nothing, or nothing more, or there was no page.
         if matches!(observation.trim(), "No more results." | "没有更多结果。" | "没有页面内容可以查找。")
         {
-            self.uses.empty_lookups += 1;
+            self.empty_lookups += 1;
             self.last_lookups_empty += 1;
             return false;
         }
@@ -494,8 +497,7 @@ mod tests {
         ];
         assert_eq!(steps.iter().map(search_missed).collect::<Vec<_>>(), [false, true, true, false, false, false]);
         let seen = Observed::of(&steps);
-        let uses = seen.uses;
-        assert_eq!((uses.searches, uses.missed_searches, uses.lookups, uses.empty_lookups), (3, 2, 3, 2));
+        assert_eq!((seen.searches, seen.missed_searches, seen.lookups, seen.empty_lookups), (3, 2, 3, 2));
         assert!(seen.shows_answer("南京") && seen.shows_answer("很多"));
         assert!(!seen.shows_answer("北京城") && !seen.shows_answer("结果"));
         assert!(is_verdict("是。") && is_verdict("否") && !is_verdict("是的人"));

@@ -4,7 +4,6 @@
 
 mod article;
 mod paper;
-mod python_parser;
 mod tree;
 
 #[cfg(feature = "index")]

@@ -3,14 +3,12 @@
 use super::table::{Cell, Layout};
 use super::{Export, ExportError, Scored};
 use crate::analysis::report::sheet;
+use crate::analysis::results::GUARDED;
 use std::borrow::Cow;
 use std::io::Write;
 
 /// Python's csv module refuses longer cells, so they are cut, with a mark at the end: 131,072 characters.
 pub const MAX_CELL_CHARS: usize = 131_072;
-
-/// Beginnings of cells before which a `'` is put.
-pub const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 const CUT_MARK: &str = "… [cut; the JSON Lines export has it whole]";
 

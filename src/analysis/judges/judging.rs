@@ -10,12 +10,12 @@ use crate::base::text::{counted, cut, printable};
 use crate::base::{Completion, Decoding, Paid, PriceRecord, Request, RequestOption, Usage, sha256_hex};
 use crate::models::{Budgeted, Model, ModelError, Price, Spent, in_episode};
 use crate::net::recording::TapeError;
-use crate::runner::error;
 use crate::runner::error::{ErrorKind, RunError};
 use crate::runner::execute::{End, Interrupts, Unwritten};
 use crate::runner::experiment::{
     Experiment, Limits, Output, Pace, Recording, Setting, VARIANT_SETTINGS, VariantSettings,
 };
+use crate::runner::hints;
 use crate::runner::model::{BuiltModel, is_on};
 use crate::runner::pool::Pool;
 use crate::runner::store::{LineWriter, Lock, RunFolder};
@@ -363,7 +363,7 @@ impl Done {
         if matches!(error, ModelError::Budget { .. }) || self.notes.len() >= 6 || self.notes.contains(&note) {
             return;
         }
-        let hint = format!("hint: {}", flags_of_the_judge(&error::of_error(error, settings), V::FLAG));
+        let hint = format!("hint: {}", flags_of_the_judge(&hints::of_error(error, settings), V::FLAG));
         self.notes.push(note);
         if !self.notes.contains(&hint) {
             self.notes.push(hint);

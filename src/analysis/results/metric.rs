@@ -2,7 +2,6 @@
 //! runs. No shell is between.
 
 use super::{GradedRun, folder_name};
-use crate::analysis::export::csv_file::GUARDED;
 use crate::base::Trajectory;
 use crate::base::bounded::{lines, read_at_most};
 use crate::base::text::{counted, visible_line};
@@ -18,6 +17,9 @@ use std::process::{ChildStdin, Command, Stdio};
 
 /// Ids that are named where values are missing or belong to no episode.
 const MAX_LISTED: usize = 3;
+
+/// Beginnings of cells before which a CSV file has a `'`.
+pub(crate) const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JoinedMetric {

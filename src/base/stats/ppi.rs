@@ -134,7 +134,9 @@ pub fn corrected_at_odds(items: &[JudgedItem], lambda: f64, odds: f64) -> f64 {
 
 fn by_stratum(items: &[JudgedItem]) -> BTreeMap<usize, Vec<&JudgedItem>> {
     let mut strata: BTreeMap<usize, Vec<&JudgedItem>> = BTreeMap::new();
-    items.iter().for_each(|item| strata.entry(item.stratum).or_default().push(item));
+    for item in items {
+        strata.entry(item.stratum).or_default().push(item);
+    }
     strata
 }
 

@@ -1,9 +1,8 @@
 //! A run folder of the answers in logs of Inspect (`inspect_ai`): samples as episodes, with the steps that their transcripts
 //! show, and what their scorers say.
 
-use super::inspect_file::{
-    AnswerFrom, Head, LogSettings, Sample, instant, is_miscounted, milliseconds, read_log, tokens,
-};
+mod log_file;
+
 use super::reference::{Match, ReferenceQuestions};
 use super::{NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
 use crate::base::text::{cut, printable, thousands, visible_line};
@@ -18,6 +17,8 @@ use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
 use crate::runner::stored::stored_question;
 use crate::scoring::Figure;
+pub(crate) use log_file::AnswerFrom;
+use log_file::{Head, LogSettings, Sample, instant, is_miscounted, milliseconds, read_log, tokens};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -108,7 +109,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    pub(super) fn head(&mut self, head: Head) -> Result<(), RunError> {
+    fn head(&mut self, head: Head) -> Result<(), RunError> {
         let said = LogSettings::of(head);
         let name = match self.variant {
             Some(name) => printable(name, MAX_NAME),
@@ -475,9 +476,9 @@ fn metric_name(scorer: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::log_file::{AnswerFrom, Sample};
     use super::metrics;
     use crate::base::{Step, Tool, Usage};
-    use crate::runner::import::inspect_file::{AnswerFrom, Sample};
     use serde_json::{Value, json};
 
     fn sample(events: &Value, attachments: &Value) -> Sample {

@@ -4,19 +4,18 @@
 //! |---|---|
 //! | `answers` | a folder of the answers in a table or JSON Lines |
 //! | `inspect` | a folder of the answers in logs of Inspect; the transcript of a sample as steps, its scores as metrics |
-//! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
+//! | `inspect::log_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded, or themselves wrote and printed |
 //! | `reference` | the run whose questions imported episodes answer |
 
 mod answers;
 mod inspect;
-mod inspect_file;
 pub(crate) mod notebook;
 mod reference;
 
 pub(crate) use answers::{AnswersImport, import_answers};
+pub(crate) use inspect::AnswerFrom;
 pub(crate) use inspect::{InspectImport, import_inspect};
-pub(crate) use inspect_file::AnswerFrom;
 pub(crate) use notebook::{NotebookImport, NotebookImported, import_notebook};
 
 use super::error::RunError;

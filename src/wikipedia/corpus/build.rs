@@ -11,7 +11,7 @@ use super::folder::{self, Folder};
 use super::import::{self, Facts, Format, ImportError, Imported, Place};
 use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
 use super::record::{Article, Block, Dropped, Record};
-use super::{CorpusError, pages};
+use super::{CorpusError, index, pages};
 use crate::base::text::{printable, thousands};
 use sort::Sorter;
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ fn file_name(path: &Path) -> String {
 /// Sizes and digests of all files, which are on the disk then.
 fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
     let mut digests = BTreeMap::new();
-    for below in ["", folder::INDEX] {
+    for below in ["", index::INDEX] {
         for entry in fs::read_dir(dir.join(below))? {
             let path = entry?.path();
             let name = file_name(&path);

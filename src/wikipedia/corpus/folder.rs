@@ -1,7 +1,7 @@
 //! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
 
 use super::CorpusError;
-use super::index::{Rule, TextIndex, guarded};
+use super::index::{INDEX, Rule, TextIndex, guarded};
 use super::manifest::{self, Digest, Manifest};
 use super::names::{self, Fold, Names};
 use super::pages::{self, Pages};
@@ -17,7 +17,6 @@ use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, Open
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, Index};
 
-pub(super) const INDEX: &str = "bm25";
 const FILES: [&str; 6] = [pages::BLOCKS, pages::PLACES, names::TITLES, names::REDIRECTS, names::KEYS, "bm25/meta.json"];
 /// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
 const SMALL: u64 = 16 << 20;

@@ -1,6 +1,5 @@
 //! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
-use super::folder::INDEX;
 use super::names::{Fold, Names};
 use super::{Corpus, CorpusError, Extent, Hit};
 use std::collections::HashMap;
@@ -11,6 +10,9 @@ use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{RemoveLongFilter, TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 use tantivy::{Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term};
+
+/// The folder of a corpus that holds the index.
+pub(super) const INDEX: &str = "bm25";
 
 /// How many different words of a query count; model text has no other bound.
 const MAX_WORDS: usize = 64;

@@ -5,9 +5,11 @@
 //! text, and one pass over the tokens is enough; no tree is built. An HTML5 tree, which the `fixed` mode uses, would
 //! give different paragraphs wherever a page leaves a `<p>` open.
 
+mod python_parser;
+
 use super::ExtractError;
-use super::python_parser::{self, StartTag};
 use crate::base::python::is_python_space;
+use python_parser::StartTag;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -155,14 +157,14 @@ impl Walk {
     }
 
     /// Text between tags, in parts of any size.
-    pub(super) fn data(&mut self, text: &str) {
+    fn data(&mut self, text: &str) {
         if self.hiding == 0 {
             self.text.push_str(text);
         }
     }
 
     /// A start tag, its name in lower case; `closed` if it is written `<tag/>`.
-    pub(super) fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool) {
+    fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool) {
         self.flush();
         let number = self.name_number(name);
         self.push(name, number, tag);
@@ -175,7 +177,7 @@ impl Walk {
     }
 
     /// An end tag, its name in lower case.
-    pub(super) fn end(&mut self, name: &str) {
+    fn end(&mut self, name: &str) {
         let number = self.name_number(name);
         if let Some(count) = self.already_closed.get_mut(&number).filter(|count| **count > 0) {
             // Beautiful Soup ignores `</br>` after `<br>`: it does not even end the text node.
@@ -187,12 +189,12 @@ impl Walk {
     }
 
     /// A comment, declaration or processing instruction: the text before it and the text after it are two nodes.
-    pub(super) fn interruption(&mut self) {
+    fn interruption(&mut self) {
         self.flush();
     }
 
     /// The text of a `<![CDATA[...]]>` section, which is a separate node.
-    pub(super) fn section(&mut self, text: &str) {
+    fn section(&mut self, text: &str) {
         self.flush();
         // Not hidden inside `<script>` and the like, because the section is a node of a different type.
         self.text.push_str(text);

@@ -45,10 +45,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tantivy_fst", &["wikipedia/corpus"]),
     ("tar", &["wikipedia/corpus/import/"]),
     ("textwrap", &["analysis/report/console", "analysis/report/trajectory"]),
-    ("toml", &["runner/experiment/", "analysis/judges/prompt", "models/prices", "prompting/", "wikipedia/corpus/"]),
+    ("toml", &["runner/experiment/", "analysis/judges", "models/prices", "prompting/", "wikipedia/corpus/"]),
     ("unicode_general_category", &["scoring/", "base/python"]),
     ("unicode_normalization", &["scoring/", "wikipedia/"]),
-    ("zip", &["runner/import/inspect_file"]),
+    ("zip", &["runner/import/inspect/log_file"]),
     ("zstd", &["wikipedia/corpus"]),
 ];
 

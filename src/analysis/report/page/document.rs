@@ -394,7 +394,9 @@ fn sentence(note: &str) -> String {
 /// Settings that differ, then those of each variant, then the commands.
 fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     html.section("settings", "Settings", |html| {
-        parts.iter().for_each(|part| differing(html, part));
+        for part in parts {
+            differing(html, part);
+        }
         html.folded("All settings", |html| {
             for (source, name) in results.variants() {
                 let Some(origin) = &source.origin else { continue };

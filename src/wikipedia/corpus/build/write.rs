@@ -2,8 +2,7 @@
 
 use super::sort::{Distinct, Sorted, Sorter};
 use super::{BuildSettings, Progress};
-use crate::wikipedia::corpus::folder;
-use crate::wikipedia::corpus::index::IndexWriter;
+use crate::wikipedia::corpus::index::{INDEX, IndexWriter};
 use crate::wikipedia::corpus::manifest::Sentences;
 use crate::wikipedia::corpus::names::{self, Fold, NameWriter};
 use crate::wikipedia::corpus::pages::{self, PageWriter};
@@ -84,7 +83,7 @@ pub(super) fn write(
         parts.end()
     })?;
     progress(Progress::Finishing);
-    parts.merge(&dir.join(folder::INDEX))?;
+    parts.merge(&dir.join(INDEX))?;
     facts.finish(dir)
 }
 

@@ -1,7 +1,6 @@
 //! The file of an Inspect log, as JSON or packed: its run, its samples as trajectories, its settings as a variant.
 
-use super::inspect::Found;
-use super::{displayed, imported_variant, unreadable};
+use super::Found;
 use crate::base::bounded::{fill_at_most, read_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{is_secret_name, printable, visible_line};
@@ -9,6 +8,7 @@ use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{DecodingRecord, LogRecord, Outcome, Reasoning, Trajectory, Usage, Variant, json_error, sha256_hex};
 use crate::net::redact;
 use crate::runner::error::RunError;
+use crate::runner::import::{displayed, imported_variant, unreadable};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@
 //! references are treated exactly as in Python, because they change the text of the page.
 
 use super::ExtractError;
-use super::paper::Walk;
+use super::Walk;
 use crate::base::python::is_python_space;
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2};
