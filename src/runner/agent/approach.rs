@@ -120,7 +120,9 @@ impl Approach {
     pub fn prompts(&self) -> (StoredPrompt, Option<StoredPrompt>) {
         let direct = self.0.iter().find_map(|stage| match stage {
             Stage::Answer(answering) | Stage::Vote(answering, _) => Some(answering.prompt()),
-            _ => None,
+            Stage::Act(_) => None,
+            #[cfg(feature = "serve")]
+            Stage::Program(_) => None,
         });
         let mut prompts = self.acting().map(Acting::prompt).into_iter().chain(direct);
         (prompts.next().unwrap_or_default(), prompts.next())
