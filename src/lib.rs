@@ -1,6 +1,6 @@
 //! Question answering agents over Wikipedia: run over dataset files, recorded, scored and compared.
 //!
-//! The library is the program without its command line. Its modules have the names of the program's commands:
+//! The library offers what the program does, without its command line. Its modules have the names of the program's commands:
 //!
 //! | module | what it does |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ Wikipedia session) ─▶ Trajectory ─▶ run folder ─▶ results ─▶ compare / report / export
 //! ```
 //!
-//! Each folder is a layer. It may use the layers that are named beside it, and no others (`tests/it/repository/layering.rs` checks it):
+//! Each folder is a layer, and `facade.rs` is one. A layer may use the layers that are named beside it, and no others (`tests/it/repository/layering.rs` checks it):
 //!
 //! | layer | what it holds | uses |
 //! |---|---|---|
@@ -28,8 +28,8 @@
 //! | `net` | HTTP: timeouts, retries, limits, size caps, redaction; recordings and the cache on disk; the servers' listener | base |
 //! | `models` | from request to completion: a file or folder for each provider, budgets, the baseline | base, prompting, net |
 //! | `wikipedia` | the tool: session, live sources, HTML, the frozen corpus | base, net |
-//! | `runner` | settings, experiment files, agents, run folders, resume, plan, shards, events | base, dataset, scoring, prompting, net, models, wikipedia |
-//! | `analysis` | runs read back: scored episodes, judgements, comparisons, branches, imports, exports, reports | base, dataset, scoring, prompting, net, models, wikipedia, runner |
+//! | `runner` | settings, experiment files, agents, run folders, imports, resume, plan, shards, events | base, dataset, scoring, prompting, net, models, wikipedia |
+//! | `analysis` | runs read back: scored episodes, judgements, comparisons, branches, exports, reports | base, dataset, scoring, prompting, net, models, wikipedia, runner |
 //! | `facade` | what the library offers | base, dataset, prompting, net, wikipedia, runner, scoring, analysis |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 

@@ -3,10 +3,10 @@
 use crate::base::text::visible_line;
 use crate::runner::RunError;
 use crate::runner::command_line::ExplicitArgs;
-use crate::runner::costs::{SetPrice, set_prices};
 use crate::runner::experiment::defaults::{Given, GivenBy};
 use crate::runner::experiment::{Experiment, ExperimentFile, shipped};
 use crate::runner::named_files::{ExternalResource, Known, NamedFile, Namer, named_files, places};
+use crate::runner::prices::{SetPrice, set_prices};
 use crate::runner::user_config::UserConfig;
 use std::path::Path;
 use url::Url;

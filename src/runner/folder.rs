@@ -1,10 +1,11 @@
 //! The run's folder: which one, what of it is kept, and what it holds at the end; what a run with other settings is told.
 
-use super::costs::{Estimate, price_origin};
+use super::costs::Estimate;
 use super::error::RunError;
-use super::forms::layout_notes;
 use super::job::Job;
 use super::plan::{Due, Plan, differences, differences_of_parts};
+use super::prices::price_origin;
+use super::prompt_forms::layout_notes;
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};

@@ -1,12 +1,13 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
 use super::breaker::{Breaker, Breakers};
+use super::built::BuiltVariant;
 use super::error::RunError;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
 use super::questions::{EarlierQuestions, SelectedQuestions};
-use super::variant::{BuiltVariant, build, unsent_notes, unsent_options};
+use super::variant::{build, unsent_notes, unsent_options};
 use super::{named_files, revision, stopping};
 use crate::base::manifest::MANIFEST_VERSION;
 use crate::base::text::printable;

@@ -8,9 +8,10 @@
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
-//! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `variant`, `built`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
 //! | `program` | the same for agents that are other programs |
-//! | `costs` | prices of models, and what a run will take |
+//! | `prompt_forms` | notes where prompts differ in form, or a model does not write what the protocol reads |
+//! | `prices`, `costs` | prices of models, and what a run will take |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `execute` | doing what is due: one writer, clean stops, rescue of what a full disk does not take |
@@ -30,6 +31,7 @@ mod admission;
 pub mod agent;
 pub(crate) mod branch;
 mod breaker;
+mod built;
 mod command_line;
 mod confirm;
 #[cfg(feature = "index")]
@@ -39,7 +41,6 @@ pub(crate) mod error;
 pub(crate) mod execute;
 pub mod experiment;
 pub(crate) mod folder;
-mod forms;
 #[cfg(feature = "index")]
 mod freeze;
 pub(crate) mod hints;
@@ -52,8 +53,10 @@ mod pace;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod prepare;
+mod prices;
 #[cfg(feature = "serve")]
 pub(crate) mod program;
+mod prompt_forms;
 mod provider;
 pub(crate) mod questions;
 mod revision;
@@ -69,13 +72,12 @@ pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_aga
 pub(crate) use confirm::{Ask, Origin, Question};
 #[cfg(test)]
 pub(crate) use costs::Expense;
-pub(crate) use costs::{Estimate, EstimateRow, set_prices};
+pub(crate) use costs::{Estimate, EstimateRow};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify};
 pub(crate) use execute::End;
 pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
-pub(crate) use forms::{format_note, layout_notes};
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hints::shortfalls;
@@ -89,6 +91,8 @@ pub(crate) use named_files::{Known, Namer};
 pub use one_agent::OneAgent;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
 pub(crate) use prepare::{PlannedRun, check_files};
+pub(crate) use prices::set_prices;
+pub(crate) use prompt_forms::{format_note, layout_notes};
 pub(crate) use provider::key_variable;
 
 pub use summary::Summary;

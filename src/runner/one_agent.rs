@@ -1,12 +1,13 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
+use super::built::BuiltVariant;
 use super::error::RunError;
 pub(crate) use super::hints::of_error as hint;
 use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
-use super::variant::{BuiltVariant, build, unsent_notes};
+use super::variant::{build, unsent_notes};
 use super::wiki::WikiSettings;
 use crate::base::{Compat, Decoding, Question, Trajectory, Variant, Wording};
 use crate::models::{LearnedOptions, Model as _, Remote, Unsupported};

@@ -2,10 +2,10 @@
 //! hold for all together.
 
 use super::breaker::Breakers;
-use super::costs::PriceList;
 use super::error::RunError;
 use super::model::{BuiltModel, KeyPolicy, ModelSettings};
 use super::pace::Pacer;
+use super::prices::PriceList;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::Compat;
 use crate::base::text::counted;

@@ -1,10 +1,10 @@
 //! A variant whose agent is another program: from its settings to the command or server, its models and its tools.
 
+use super::built::BuiltVariant;
 use super::error::RunError;
 use super::model::ModelSettings;
 use super::plan::episode;
 use super::pool::Pool;
-use super::variant::BuiltVariant;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::manifest::PROGRAM;
 use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visible_line};

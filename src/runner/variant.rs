@@ -1,6 +1,6 @@
 //! One variant: from its settings to an agent.
 
-use super::breaker::Breaker;
+use super::built::BuiltVariant;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
@@ -24,17 +24,6 @@ const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
 const PASSAGES_PROMPTS: [&str; 2] = ["prompts/hotpotqa-passages.toml", "prompts/fever-passages.toml"];
 /// Protocols whose agents can be offered passages.
 const OFFERS_PASSAGES: [&str; 3] = [protocol::robust::ID, protocol::native::ID, protocol::lagent::ID];
-
-/// A variant with its agent, as it is built from settings.
-pub(super) struct BuiltVariant {
-    pub(super) variant: Variant,
-    pub(super) agent: Agent,
-    pub(super) prompts: Vec<StoredPrompt>,
-    pub(super) breaker: Option<Arc<Breaker>>,
-    pub(super) learned: Option<LearnedOptions>,
-    /// What a person may not expect of its prompt.
-    pub(super) notes: Vec<String>,
-}
 
 struct Builder<'a> {
     settings: &'a VariantSettings,

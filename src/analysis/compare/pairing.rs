@@ -1,7 +1,6 @@
 //! Variants and their rows, and the pairing of these rows: one value per question and variant.
 
 use super::comparison::{Bounds, Ids, VariantSummary};
-use super::pairs::Sample;
 use super::{CompareError, NamedFigure, Settings, Unit};
 use crate::base::stats::Interval;
 use crate::scoring::{Pass, float};
@@ -133,11 +132,6 @@ pub(super) struct Values {
 impl Values {
     pub(super) fn all_binary(&self) -> bool {
         self.binary.iter().all(|binary| *binary)
-    }
-
-    /// The values of the variant at that place.
-    pub(super) fn sample(&self, variant: usize) -> Sample<'_> {
-        Sample { values: &self.variants[variant], clusters: self.clusters.as_deref() }
     }
 
     /// What the second of two variants has more than the first.

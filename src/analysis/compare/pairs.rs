@@ -163,6 +163,13 @@ pub(super) struct Sample<'a> {
     pub(super) clusters: Option<&'a [usize]>,
 }
 
+impl Values {
+    /// The values of the variant at that place.
+    pub(super) fn sample(&self, variant: usize) -> Sample<'_> {
+        Sample { values: &self.variants[variant], clusters: self.clusters.as_deref() }
+    }
+}
+
 impl Sample<'_> {
     /// The mean, with a standard error that accounts for clusters.
     pub(super) fn mean(self) -> Option<Mean> {
