@@ -6,7 +6,7 @@ use crate::base::stats::VarianceParts;
 use crate::base::text::{counted, thousands};
 use crate::scoring::float;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Differences that are planned for.
 const POINTS: [f64; 3] = [0.01, 0.03, 0.05];
@@ -176,7 +176,8 @@ impl std::fmt::Display for Design {
 /// the variance of a question's average.
 fn within(variant: &Variant, figure: &str) -> Option<(f64, f64)> {
     let at = variant.figure(figure)?;
-    let mut questions: HashMap<&str, Vec<f64>> = HashMap::new();
+    // In the order of ids, as the last digits of a sum depend on the order.
+    let mut questions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for item in &variant.items {
         questions.entry(&item.id).or_default().extend(item.value(at));
     }
@@ -197,4 +198,22 @@ fn mean_of(variant: &Variant, figure: &str) -> Option<f64> {
     let value = |item: &Item| item.value(at);
     let (sum, n) = variant.items.iter().filter_map(value).fold((0.0, 0.0), |(sum, n), one| (sum + one, n + 1.0));
     (n > 0.0).then(|| sum / n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+    use crate::analysis::compare::tests::variant;
+
+    #[test]
+    fn the_variance_of_repeats_is_the_same_to_the_last_bit_each_time() {
+        let mut repeated = variant("a", (0..200).map(|i| i % 3 == 0));
+        let again = repeated.items.clone();
+        repeated.items.extend(again);
+        for (i, item) in (1_i32..).zip(&mut repeated.items) {
+            item.values[1] = Some(1.0 / f64::from(i));
+        }
+        let first = within(&repeated, "f1").expect("repeats");
+        assert!((0..50).all(|_| within(&repeated, "f1") == Some(first)));
+    }
 }
