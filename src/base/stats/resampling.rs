@@ -107,8 +107,8 @@ pub struct Permutation {
 /// Up to this many differences other than 0 all sign patterns are enumerated.
 pub const ENUMERATED: usize = 20;
 
-/// The test for these differences (or sums of whole clusters): exact for up to [`ENUMERATED`] that are not 0, else by
-/// [`permutation_resampled`]. Absent without differences or resamples, and if a difference is not finite.
+/// The test for these differences (or sums of whole clusters): exact for up to `ENUMERATED` that are not 0, else by
+/// `permutation_resampled`. Absent without differences or resamples, and if a difference is not finite.
 pub fn permutation(differences: &[f64], resamples: usize, seed: u64) -> Option<Permutation> {
     let varying = differences.iter().filter(|value| **value != 0.0).count();
     if varying <= ENUMERATED {
@@ -118,7 +118,7 @@ pub fn permutation(differences: &[f64], resamples: usize, seed: u64) -> Option<P
     }
 }
 
-/// The test over all sign patterns; absent as in [`permutation`], and for more than [`ENUMERATED`] differences.
+/// The test over all sign patterns; absent as in [`permutation`], and for more than `ENUMERATED` differences.
 pub fn permutation_exact(differences: &[f64]) -> Option<Permutation> {
     let bar = bar(differences)?;
     let varying: Vec<f64> = differences.iter().copied().filter(|value| *value != 0.0).collect();
@@ -174,7 +174,7 @@ fn signed_sums(values: &[f64]) -> Vec<f64> {
 
 /// Whether the first value of each question, that of the edit, differs from the mean of the others, those of its placebos. If
 /// the edit did no more than a placebo, any of the values could as well be the edit's: all choices are enumerated, up to
-/// 2^[`ENUMERATED`] of them, else drawn. With one placebo these are the sign flips of the differences.
+/// 2^`ENUMERATED` of them, else drawn. With one placebo these are the sign flips of the differences.
 ///
 /// Draws one number of [`SplitMix64`] per question with two or more values, in order. Absent without such a question, and if a
 /// value is not finite.
@@ -226,8 +226,8 @@ pub fn flip_chance(level: f64) -> f64 {
 /// difference of 0 the interval says what it says.
 ///
 /// A pattern that flips the units of a set counts against every difference between the mean over this set and the mean over
-/// all other units (Hartigan 1969), so that the ends are quantiles of such means. All patterns of up to [`ENUMERATED`] units, or
-/// `resamples` of them, drawn as [`permutation_resampled`] draws them. Absent without units,
+/// all other units (Hartigan 1969), so that the ends are quantiles of such means. All patterns of up to `ENUMERATED` units, or
+/// `resamples` of them, drawn as `permutation_resampled` draws them. Absent without units,
 /// and for a level outside 0 to 1.
 pub fn flip_interval(units: &Sums, level: f64, resamples: usize, seed: u64, p: f64) -> Option<Interval> {
     let all: (f64, f64) = units.iter().fold((0.0, 0.0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
