@@ -6,7 +6,7 @@ use crate::analysis::compare::{
     CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism, Settings,
     Variant, among_all, compare, efforts, optimism,
 };
-use crate::analysis::report::comparison::{Beside, OverHoldout};
+use crate::analysis::report::comparison::{ComparisonExtras, OverHoldout};
 use crate::analysis::results::{
     self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, counterparts,
     differences, folder_name, with_judges, with_recorded,
@@ -139,13 +139,13 @@ impl CompareRequest {
     }
 }
 
-/// A comparison and what is said beside it; as JSON, both together.
+/// A comparison with its notes and tables; as JSON, both together.
 #[derive(Serialize)]
 pub(crate) struct ComparedRuns {
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
     #[serde(flatten)]
-    pub(crate) beside: Beside,
+    pub(crate) extras: ComparisonExtras,
     /// What tables call the variants.
     #[serde(skip)]
     pub(crate) short: ShortNames,
@@ -200,16 +200,24 @@ pub(crate) fn compare_runs(
     let closed_books = closed_books_of(&sources, &names, matching.as_ref());
     comparison.notes.extend(closed_book_sentences(&closed_books));
     let records = sources.iter().zip(&names).map(record).collect();
-    let mut beside = Beside { sources: records, warnings, efforts, closed_books, flips, judged, ..Beside::default() };
+    let mut extras = ComparisonExtras {
+        sources: records,
+        warnings,
+        efforts,
+        closed_books,
+        flips,
+        judged,
+        ..ComparisonExtras::default()
+    };
     // Merged variants have all values of the other settings, and no verdicts of their own.
     if matching.is_none() {
-        let said = beside.warnings.len();
-        beside.holdout = over_holdout(request, &sources, &comparison, &mut beside.warnings, tell)?;
-        warn(&beside.warnings[said..], tell);
-        beside.corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
-        beside.settings = differences::of(&sources);
+        let said = extras.warnings.len();
+        extras.holdout = over_holdout(request, &sources, &comparison, &mut extras.warnings, tell)?;
+        warn(&extras.warnings[said..], tell);
+        extras.corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
+        extras.settings = differences::of(&sources);
     }
-    Ok(ComparedRuns { comparison, beside, short })
+    Ok(ComparedRuns { comparison, extras, short })
 }
 
 fn record((source, name): (&Source, &String)) -> Value {
@@ -269,7 +277,7 @@ impl ComparedRuns {
     /// Notes the look at the holdout in the ledger, once somebody can see the figures, and tells what the written comparison
     /// does not show on the terminal.
     pub(crate) fn note_look(&mut self, shown: bool, tell: Tell<'_>) {
-        let Some(holdout) = &mut self.beside.holdout else { return };
+        let Some(holdout) = &mut self.extras.holdout else { return };
         if !shown {
             holdout.lines().for_each(|line| tell(visible_line(line, 500)));
         }

@@ -87,7 +87,7 @@ pub enum Reply {
     Tool,
     /// The agent's system itself, with this text: an unknown tool, arguments that cannot be read.
     Given(String),
-    /// Nobody: the model's text contains the answer, and no tool receives it.
+    /// No answer: the model's text contains the answer, and no tool receives it.
     None,
 }
 

@@ -183,7 +183,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         Format::Csv | Format::Json => false,
     };
     compared.note_look(args.out.is_none() && is_shown, &tell);
-    Ok(print_conditions(&compared.beside.judged))
+    Ok(print_conditions(&compared.extras.judged))
 }
 
 /// Prints which conditions hold and which cannot be decided, and returns the exit code.
@@ -270,10 +270,10 @@ fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> 
 }
 
 fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow::Result<()> {
-    let sheet = sheet(&compared.comparison, &compared.beside);
+    let sheet = sheet(&compared.comparison, &compared.extras);
     let text = match format {
         Format::Table if args.out.is_none() => {
-            let folded = folded(&compared.comparison, &compared.beside).filter(|_| !args.all_pairs);
+            let folded = folded(&compared.comparison, &compared.extras).filter(|_| !args.all_pairs);
             to_terminal(&folded.unwrap_or(sheet).shortened(&compared.short), View::of_stdout().width).into_bytes()
         }
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),

@@ -228,7 +228,7 @@ pub(crate) struct Reading(pub(crate) Option<AnnotationClass>);
 const UNREADABLE: &str = "unreadable";
 
 /// A class that a reader can find in the steps; the program knows of the others.
-const fn found(class: FailureClass) -> Reading {
+const fn reading_of(class: FailureClass) -> Reading {
     Reading(Some(AnnotationClass::Failure(class)))
 }
 
@@ -236,13 +236,13 @@ impl JudgeTask for Reading {
     const PROMPT: &'static str = include_str!("classify.toml");
     const NEEDED: &'static [&'static str] = &["question", "golds", "answer", "steps"];
     const WORDS: &'static [Self] = &[
-        found(FailureClass::Search),
-        found(FailureClass::Lookup),
-        found(FailureClass::Reasoning),
-        found(FailureClass::Label),
-        found(FailureClass::Hallucination),
-        found(FailureClass::Loop),
-        found(FailureClass::Format),
+        reading_of(FailureClass::Search),
+        reading_of(FailureClass::Lookup),
+        reading_of(FailureClass::Reasoning),
+        reading_of(FailureClass::Label),
+        reading_of(FailureClass::Hallucination),
+        reading_of(FailureClass::Loop),
+        reading_of(FailureClass::Format),
     ];
     const UNREADABLE: Self = Self(None);
     const FLAG: &'static str = "--classify";

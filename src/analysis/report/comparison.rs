@@ -20,9 +20,9 @@ use std::cmp::Reverse;
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
-/// What is said beside the figures of a comparison; JSON has it behind them.
+/// Notes and tables that a report adds to the figures of a comparison; JSON has them behind the figures.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Beside {
+pub(crate) struct ComparisonExtras {
     /// Where the variants are from.
     pub sources: Vec<serde_json::Value>,
     #[serde(rename = "differing_settings")]
@@ -63,8 +63,8 @@ impl OverHoldout {
     }
 }
 
-pub(crate) fn sheet(comparison: &Comparison, beside: &Beside) -> Sheet {
-    let Beside { settings, flips, warnings, holdout, efforts, .. } = beside;
+pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet {
+    let ComparisonExtras { settings, flips, warnings, holdout, efforts, .. } = extras;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks: Vec<Block> = settings_grid(&names, settings).map(Block::Table).into_iter().collect();
     for figure in comparison.distinct_figures() {
@@ -75,7 +75,7 @@ pub(crate) fn sheet(comparison: &Comparison, beside: &Beside) -> Sheet {
         blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
-        blocks.extend(corrected_blocks(comparison, beside, &figure.figure.name));
+        blocks.extend(corrected_blocks(comparison, extras, &figure.figure.name));
         if let Some(efforts) = efforts {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
@@ -109,7 +109,7 @@ const MAX_FOLDED_ROWS: usize = 20;
 
 /// The comparison of many variants for a terminal: who is best, each variant beside the baseline or the best one, and how many
 /// pairs there are besides. Nothing where all pairs can be read.
-pub(crate) fn folded(comparison: &Comparison, beside: &Beside) -> Option<Sheet> {
+pub(crate) fn folded(comparison: &Comparison, extras: &ComparisonExtras) -> Option<Sheet> {
     let names: Vec<String> = comparison.variants.iter().map(|column| column.name.clone()).collect();
     let is_planned = !comparison.settings.pairs.contrasts.is_empty();
     if names.len() <= MAX_UNFOLDED || is_planned || comparison.within.is_some() {
@@ -124,9 +124,9 @@ pub(crate) fn folded(comparison: &Comparison, beside: &Beside) -> Option<Sheet> 
     let figures = comparison.figures.iter().map(with_reference).collect::<Option<Vec<_>>>()?;
     let verdict = |figure: &FigureComparison| format!("{}: {}", figure.figure.label(), best_variant(figure, &names));
     let mut lines: Vec<String> = comparison.figures.iter().map(verdict).collect();
-    let differing: Vec<&str> = beside.settings.iter().map(|setting| setting.name.as_str()).collect();
+    let differing: Vec<&str> = extras.settings.iter().map(|setting| setting.name.as_str()).collect();
     lines.extend((!differing.is_empty()).then(|| format!("settings that differ: {}", differing.join(", "))));
-    let whole = sheet(&Comparison { figures, ..comparison.clone() }, beside);
+    let whole = sheet(&Comparison { figures, ..comparison.clone() }, extras);
     let of = counted(comparison.shared, "shared question");
     let title = format!("{} variants on {of} of {}", names.len(), thousands(comparison.questions));
     let mut blocks = vec![Block::Lines { title: String::new(), lines }];
@@ -628,8 +628,8 @@ fn mark_stopped(cell: &mut Cell) {
 }
 
 /// The tables of a figure and what is known of the labels; lines where there are too few of them.
-fn corrected_blocks(comparison: &Comparison, beside: &Beside, metric: &str) -> Vec<Block> {
-    let Some(figure) = beside.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+fn corrected_blocks(comparison: &Comparison, extras: &ComparisonExtras, metric: &str) -> Vec<Block> {
+    let Some(figure) = extras.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
     let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
     let lines = of_labels(&of_means);
     if !figure.is_any() {

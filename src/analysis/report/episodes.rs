@@ -46,20 +46,20 @@ pub(crate) struct EpisodeRow {
 type Column = (&'static str, u8, fn(&EpisodeRow) -> String);
 
 const COLUMNS: [Column; 11] = [
-    ("id", 0, |row| shown(&row.id)),
-    ("variant", 0, |row| shown(&row.variant)),
+    ("id", 0, |row| cell_text(&row.id)),
+    ("variant", 0, |row| cell_text(&row.variant)),
     ("repeat", 0, |row| row.repeat.to_string()),
     ("verdict", 0, |row| verdict_word(row.outcome, row.score).to_owned()),
     ("right", 0, |row| row.right.map_or_else(dash, |right| right.to_string())),
     ("class", 2, |row| row.class.map_or("–", FailureClass::name).to_owned()),
     ("outcome", 5, |row| row.outcome.name().to_owned()),
     ("steps", 4, |row| row.steps.map_or_else(dash, |steps| steps.to_string())),
-    ("answer", 0, |row| row.answer.as_deref().map_or_else(dash, shown)),
-    ("gold", 1, |row| row.gold.as_deref().map_or_else(dash, shown)),
-    ("question", 3, |row| shown(&row.question)),
+    ("answer", 0, |row| row.answer.as_deref().map_or_else(dash, cell_text)),
+    ("gold", 1, |row| row.gold.as_deref().map_or_else(dash, cell_text)),
+    ("question", 3, |row| cell_text(&row.question)),
 ];
 
-fn shown(text: &str) -> String {
+fn cell_text(text: &str) -> String {
     visible_line(text, MAX_CHARS)
 }
 

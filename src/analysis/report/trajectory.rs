@@ -146,7 +146,7 @@ fn tokens(usage: Usage) -> String {
 
 fn scores(trajectory: &Trajectory) -> Option<String> {
     let named = trajectory.scores.iter().take(20).map(|(name, value)| format!("{} {value}", visible_line(name, 60)));
-    listed(named, ", ")
+    joined(named, ", ")
 }
 
 fn end(page: &mut Page, trajectory: &Trajectory) {
@@ -167,17 +167,17 @@ fn semantics(compat: Option<Compat>) -> String {
     compat.map(|compat| format!(", compat {}", compat.name())).unwrap_or_default()
 }
 
-/// What there is of a list, behind each other.
-fn listed(words: impl Iterator<Item = String>, between: &str) -> Option<String> {
+/// The words joined by `between`; `None` without any.
+fn joined(words: impl Iterator<Item = String>, between: &str) -> Option<String> {
     words.reduce(|words, word| words + between + &word)
 }
 
 pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {
-    listed(trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)), "; ")
+    joined(trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)), "; ")
 }
 
 pub(in crate::analysis::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
-    listed(trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)), "; ")
+    joined(trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)), "; ")
 }
 
 /// Steps, calls, tokens, cost and duration.

@@ -139,7 +139,7 @@ fn load_run(
 ) -> Result<Vec<Source>, RunError> {
     let mut asked: HashMap<String, Episode> = HashMap::new();
     let graded = GradedRun::open_with(path, None, |question| {
-        asked.insert(question.id.clone(), Episode::asked(question, wanted));
+        asked.insert(question.id.clone(), Episode::of_question(question, wanted));
     })?;
     notes.extend_from_slice(&graded.notes);
     if graded.evidence.missing.is_some() {
@@ -188,8 +188,8 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    /// What is known of any episode of a question: what results are clustered and broken down by.
-    fn asked(question: &Question, wanted: &Wanted<'_>) -> Self {
+    /// What all episodes of a question share: its cluster, its groups and its gold pages.
+    fn of_question(question: &Question, wanted: &Wanted<'_>) -> Self {
         let cluster = wanted.cluster.and_then(|field| field.of(question));
         let groups = wanted.by.iter().map(|field| field.of(question)).collect();
         let item = Item { cluster, groups, ..Item::default() };

@@ -44,7 +44,7 @@ pub trait Dialogue: Send {
     fn called(&mut self, call: &Call) -> Turn {
         self.completion(&call.completion)
     }
-    /// The tool's answer, the text of [`Reply::Given`], or nothing where nobody answers.
+    /// The tool's answer, the text of [`Reply::Given`], or an empty text for [`Reply::None`].
     fn observation(&mut self, text: &str) -> Turn;
     /// After the stop: what the system keeps for the next question, [`Setup::history`] included; systems may forget.
     fn memory(&self) -> Vec<Message> {

@@ -406,7 +406,12 @@ impl Collected<'_> {
             self.sources[source].leave_out(&place, format_args!("`{title}` has no text"));
             return Ok(());
         }
-        let key = [article.title.as_bytes(), &[0], &order].concat();
+        self.push(source, &order, article, &place)
+    }
+
+    /// Sorts an article in by its title, then by `order`.
+    fn push(&mut self, source: usize, order: &[u8], mut article: Article, place: &Place) -> io::Result<()> {
+        let key = [article.title.as_bytes(), &[0], order].concat();
         if order.len() > 8 {
             // A passage's title is in its key.
             article.title.clear();

@@ -398,15 +398,20 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             &["id"],
         ),
     ];
-    tools.map(|(name, title, description, mut properties, required)| {
-        if of_session == SessionArgument::None
-            && let Some(properties) = properties.as_object_mut()
-        {
-            properties.shift_remove("session");
-        }
-        let output = output(name, of_session);
-        ToolDescription { name, title, description, input: input(properties, required), output }
+    tools.map(|(name, title, description, properties, required)| {
+        let input = input(without_session(properties, of_session), required);
+        ToolDescription { name, title, description, input, output: output(name, of_session) }
     })
+}
+
+/// The arguments of a tool that has its session from elsewhere lack the one that names it.
+fn without_session(mut properties: Value, of_session: SessionArgument) -> Value {
+    if of_session == SessionArgument::None
+        && let Some(properties) = properties.as_object_mut()
+    {
+        properties.shift_remove("session");
+    }
+    properties
 }
 
 /// The schema of a tool's arguments, which are the properties and no others.

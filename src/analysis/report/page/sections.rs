@@ -7,7 +7,7 @@ use super::html::{Html, NUMBER, encoded, minus, short_path, without_folders};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::repair::{Branches, Classes, Repair};
-use crate::analysis::report::comparison::{Beside, explained, sheet};
+use crate::analysis::report::comparison::{ComparisonExtras, explained, sheet};
 use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::correction;
 use crate::analysis::report::sheet::{Heading, headings, to_latex, to_markdown};
@@ -259,7 +259,7 @@ fn kind(method: &str) -> &'static str {
 fn copies(html: &mut Html, part: &Part<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let (settings, corrected) = (part.group.settings.clone(), part.group.corrected.clone());
-    let sheet = sheet(comparison, &Beside { settings, corrected, ..Beside::default() });
+    let sheet = sheet(comparison, &ComparisonExtras { settings, corrected, ..ComparisonExtras::default() });
     html.element("div", &[("class", "buttons")], |html| {
         for name in ["LaTeX", "Markdown"] {
             let id = part.id(&name.to_ascii_lowercase());
