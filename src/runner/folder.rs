@@ -1,4 +1,4 @@
-//! The run's folder: which one, what of it is kept, and what it holds at the end; what a run with other settings is told.
+//! The folder of a run: which one, which of its records stay, what it holds at the end, and why it refuses a run with other settings.
 
 use super::costs::Estimate;
 use super::error::RunError;

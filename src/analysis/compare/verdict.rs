@@ -43,7 +43,7 @@ fn missing_share(n: usize, chance: f64) -> String {
     if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") }
 }
 
-/// What is said of a pair whose number of questions was fixed before.
+/// The verdict on a pair whose number of questions was fixed before.
 struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,

@@ -81,7 +81,7 @@ impl Verdict {
     }
 }
 
-/// Who judges: everything that decides what is said of an answer.
+/// The judge: all settings on which its judgement of an answer depends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Judge {
     /// `openai:NAME`, `anthropic:NAME` or `gemini:NAME`.

@@ -21,7 +21,7 @@
 //! | `cache` | answers in a database, for reuse by later runs |
 //! | `own_file` | opening files that this program writes, without following links, and members of folders |
 //!
-//! Why a recording or a cache cannot be used is said here, with hints.
+//! The errors say why a recording or a cache cannot be used, with hints.
 //!
 //! `models` and `wikipedia` wrap their models and sources; `runner::store` opens and appends a run's files by the same means.
 

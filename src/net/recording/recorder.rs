@@ -72,7 +72,7 @@ fn repair(lines: &mut LineFile) -> Result<Option<u64>, TapeError> {
         return Ok(dropped);
     }
     let tail = lines.tail()?;
-    // Which line it is matters to nobody: what is not an entry is removed.
+    // The number of the line is not needed: what is not an entry is removed.
     match Entry::parse(&tail, &lines.path, 0) {
         Err(newer @ TapeError::Newer { .. }) => Err(newer),
         parsed => Ok(lines.repair(&tail, parsed.is_ok())?),

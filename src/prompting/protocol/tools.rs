@@ -27,7 +27,7 @@ pub struct ToolSpec {
     pub args_format: String,
 }
 
-/// What is said of each tool and of its parameter, as a file of protocol texts has it.
+/// The description of each tool and of its parameter, as in a file of protocol texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolTexts(pub HashMap<Tool, (String, String)>);
 

@@ -515,7 +515,7 @@ fn used(settings: &[Assignment]) -> Vec<Assignment> {
             .into_iter()
             .filter_map(|(name, value)| match name.split_once('.') {
                 Some((id, name)) if protocol == Some(id) => Some((name.to_owned(), value)),
-                // Whose option it is cannot be told; whoever reads the settings refuses it.
+                // The protocol of this option is not known; reading the settings refuses it.
                 Some(_) if protocol.is_none() => Some((name, value)),
                 Some(_) => None,
                 None => Some((name, value)),

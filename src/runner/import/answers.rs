@@ -54,7 +54,7 @@ pub(crate) fn import_answers(wanted: &AnswersImport<'_>) -> Result<AnswersImport
     let file = displayed(wanted.file);
     let bytes = bytes_of(wanted.file).map_err(|error| explain(error, &file))?;
     let table = read_answers(&file, &bytes).map_err(|error| explain(error, &file))?;
-    let mut found = Found::new(wanted, &asked, file);
+    let mut found = AnswersImporter::new(wanted, &asked, file);
     found.done.notes = table.notes.iter().map(|note| format!("note: {}: {note}", found.file)).collect();
     table.rows.into_iter().for_each(|row| found.add(row));
     if found.episodes.is_empty() {
@@ -83,7 +83,7 @@ fn explain(error: DatasetError, file: &str) -> RunError {
     RunError::input(error, hint)
 }
 
-struct Found<'a> {
+struct AnswersImporter<'a> {
     wanted: &'a AnswersImport<'a>,
     asked: &'a ReferenceQuestions,
     file: String,
@@ -96,7 +96,7 @@ struct Found<'a> {
     done: AnswersImported,
 }
 
-impl<'a> Found<'a> {
+impl<'a> AnswersImporter<'a> {
     fn new(wanted: &'a AnswersImport<'a>, asked: &'a ReferenceQuestions, file: String) -> Self {
         let (variant, done) = (printable(wanted.variant, MAX_NAME), AnswersImported::default());
         let (episodes, lines, unanswered, by_id_alone) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());

@@ -62,7 +62,7 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
     }
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
     let (answer, variant, alone) = (wanted.answer, wanted.variant, logs.len() == 1);
-    let mut found = Found { answer, variant, alone, asked, ..Found::default() };
+    let mut found = LogsImporter { answer, variant, alone, asked, ..LogsImporter::default() };
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
         found.log = displayed(log);
@@ -88,7 +88,7 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
 }
 
 #[derive(Default)]
-pub(super) struct Found<'a> {
+pub(super) struct LogsImporter<'a> {
     answer: AnswerFrom<'a>,
     variant: Option<&'a str>,
     alone: bool,
@@ -108,7 +108,7 @@ pub(super) struct Found<'a> {
     done: InspectImported,
 }
 
-impl Found<'_> {
+impl LogsImporter<'_> {
     fn head(&mut self, head: Head) -> Result<(), RunError> {
         let said = LogSettings::of(head);
         let name = match self.variant {

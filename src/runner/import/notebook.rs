@@ -184,7 +184,7 @@ pub(crate) struct NotebookImported {
 }
 
 #[derive(Default)]
-struct Found {
+struct NotebookImporter {
     episodes: Vec<RecordedEpisode>,
     asked: Option<ReferenceQuestions>,
     models: BTreeSet<String>,
@@ -201,7 +201,7 @@ pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImp
     let (files, left_out) = files_of(wanted.files, &["json", "jsonl"])?;
     refuse_equal_names(&files)?;
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
-    let mut found = Found { asked, skipped: left_out, ..Found::default() };
+    let mut found = NotebookImporter { asked, skipped: left_out, ..NotebookImporter::default() };
     for file in &files {
         found.read(file)?;
     }
@@ -269,7 +269,7 @@ impl Form {
     }
 }
 
-impl Found {
+impl NotebookImporter {
     fn read(&mut self, path: &Path) -> Result<(), RunError> {
         let shown = path.display().to_string();
         let cannot =

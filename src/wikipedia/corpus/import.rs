@@ -114,7 +114,7 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     if parts.is_empty() { vec![path.to_owned()] } else { parts }
 }
 
-/// What is said of texts by whoever builds, by a corpus that is read, or by a publisher.
+/// Facts about the texts, from the command that builds, a corpus that is read, or a publisher.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     pub language: Option<String>,

@@ -59,7 +59,7 @@ struct Element {
     end: Option<usize>,
 }
 
-/// What is told of a page's tokens.
+/// A walk over the tokens of a page.
 #[derive(Default)]
 pub(super) struct Walk {
     /// The page's text without what is hidden.

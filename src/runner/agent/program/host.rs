@@ -127,10 +127,10 @@ type Shared = State<Arc<Registry>>;
 fn router(registry: &Arc<Registry>) -> Router {
     let router = Router::new()
         .route("/openai/v1/models", get(models))
-        .route("/openai/v1/chat/completions", asked(Api::Chat))
-        .route("/openai/v1/completions", asked(Api::Completions))
-        .route("/openai/v1/responses", asked(Api::Responses))
-        .route("/anthropic/v1/messages", asked(Api::Messages))
+        .route("/openai/v1/chat/completions", model_route(Api::Chat))
+        .route("/openai/v1/completions", model_route(Api::Completions))
+        .route("/openai/v1/responses", model_route(Api::Responses))
+        .route("/anthropic/v1/messages", model_route(Api::Messages))
         .route("/gemini/{version}/models/{call}", post(generate_content))
         .route("/episode/{key}/tool", get(function_list))
         .route("/episode/{key}/tool/{name}", post(tool))
@@ -166,7 +166,7 @@ fn unknown_key(api: Api) -> Response {
 }
 
 /// A model whose API says everything in the body.
-fn asked(api: Api) -> MethodRouter<Arc<Registry>> {
+fn model_route(api: Api) -> MethodRouter<Arc<Registry>> {
     post(
         move |host: Shared, headers: HeaderMap, body: Body| async move { model(host, api, &headers, None, body).await },
     )

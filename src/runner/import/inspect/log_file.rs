@@ -1,6 +1,6 @@
 //! The file of an Inspect log, as JSON or packed: its run, its samples as trajectories, its settings as a variant.
 
-use super::Found;
+use super::LogsImporter;
 use crate::base::bounded::{fill_at_most, read_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{is_secret_name, printable, visible_line};
@@ -102,7 +102,7 @@ pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
     )
 }
 
-pub(super) fn read_log(path: &Path, take: &mut Found<'_>) -> Result<(), RunError> {
+pub(super) fn read_log(path: &Path, take: &mut LogsImporter<'_>) -> Result<(), RunError> {
     let cannot = |error: io::Error| unreadable(path, &error);
     let mut file = File::open(path).map_err(cannot)?;
     let mut bytes = read_at_most(file.by_ref().take(BEGINNING), BEGINNING).map_err(cannot)?;
@@ -191,7 +191,12 @@ impl Seek for Limited<'_> {
 
 type Archive<'a> = ZipArchive<Limited<'a>>;
 
-pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut Found<'_>) -> Result<(), RunError> {
+pub(super) fn read_packed(
+    path: &Path,
+    bytes: &[u8],
+    sha256: String,
+    take: &mut LogsImporter<'_>,
+) -> Result<(), RunError> {
     let broken = |error: ZipError| not_a_log(path, &zip_reason(&error));
     let left = Cell::new(MAX_LIST);
     let mut archive = ZipArchive::new(Limited { bytes: Cursor::new(bytes), left: &left }).map_err(broken)?;

@@ -47,7 +47,7 @@ pub(super) struct Listed {
 }
 
 /// The list of this name, whose parameters begin with `before`, with at most `most` pages.
-async fn listed(call: &Call<'_>, list: &str, before: &str, most: usize) -> Result<Listed, ApiError> {
+async fn pages_of_list(call: &Call<'_>, list: &str, before: &str, most: usize) -> Result<Listed, ApiError> {
     match list {
         "search" => found_by_words(call, before, most).await,
         "prefixsearch" => found_by_beginning(call, before, most),
@@ -60,7 +60,9 @@ async fn listed(call: &Call<'_>, list: &str, before: &str, most: usize) -> Resul
 pub(super) async fn generated(call: &Call<'_>) -> Result<Listed, ApiError> {
     match call.params.get("generator") {
         None => Ok(Listed::default()),
-        Some(list) if LISTS.contains(&list) => listed(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await,
+        Some(list) if LISTS.contains(&list) => {
+            pages_of_list(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await
+        }
         Some(other) => Err(ApiError::bad_value("generator", other)),
     }
 }
@@ -72,7 +74,7 @@ pub(super) async fn add_list(
     query: &mut Map<String, Value>,
 ) -> Result<Option<(String, Value)>, ApiError> {
     let Call { service, params, .. } = call;
-    let Listed { numbers, next, total } = listed(call, list, prefix(list), MAX_TITLES).await?;
+    let Listed { numbers, next, total } = pages_of_list(call, list, prefix(list), MAX_TITLES).await?;
     let prop = if total.is_some() { params.list_or("srprop", &PROPERTIES) } else { Vec::new() };
     let row = |number| match list {
         "random" => Ok(json!({ "id": page_id(number), "ns": 0, "title": service.corpus.title(number)? })),
