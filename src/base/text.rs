@@ -26,6 +26,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// The first `limit` characters of `text`; `…` marks a cut.
 pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
     text.char_indices().nth(limit).map_or(Cow::Borrowed(text), |(end, _)| Cow::Owned(format!("{}…", &text[..end])))
 }
 

@@ -130,6 +130,10 @@ pub fn is_same_page(a: &str, b: &str) -> bool {
 
 /// A title as `MediaWiki` spells it, of one that a dataset spells: underscores are spaces, FEVER's escapes are undone.
 pub fn page_title(title: &str) -> String {
+    let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric());
+    if title.split(' ').all(is_plain) {
+        return title.to_owned();
+    }
     let mut title = Cow::Borrowed(title);
     if title.contains('-') {
         for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
@@ -158,16 +162,15 @@ pub(super) fn page_key(title: &str) -> String {
 pub(super) fn words(text: &str) -> String {
     let mut words = Words { out: String::with_capacity(text.len() + 2), start: 1 };
     words.out.push(' ');
-    for c in composed(&without_marks(text)).chars() {
-        if c.is_ascii_alphanumeric() {
-            words.out.push(c.to_ascii_lowercase());
-        } else if c.is_ascii() {
-            words.end();
+    for run in composed(&without_marks(text)).split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {
+        if run.is_ascii() {
+            words.out.push_str(run);
+            words.out[words.start..].make_ascii_lowercase();
         } else {
-            c.to_lowercase().for_each(|c| words.add(c));
+            run.chars().flat_map(char::to_lowercase).for_each(|c| words.add(c));
         }
+        words.end();
     }
-    words.end();
     words.out
 }
 

@@ -2,6 +2,7 @@
 
 use super::evidence::{is_unspaced, pieces, words};
 use super::observed::{cap, is_verdict};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A piece of an observation, and whether it is (part of) a gold sentence or a gold answer.
@@ -13,9 +14,9 @@ pub struct Marked<'a> {
 }
 
 /// One word of a text: where it is, and how it is compared.
-struct Word {
+struct Word<'a> {
     at: Range<usize>,
-    normal: String,
+    normal: Cow<'a, str>,
 }
 
 /// Cuts an observation into pieces with their marks; joined, they are the observation as far as it is looked at.
@@ -36,33 +37,50 @@ pub fn marks<'a>(observation: &'a str, sentences: &[String], answers: &[String])
     merge_marks(text, &tokens, &sentence_words, &answer_words)
 }
 
-fn tokens(text: &str) -> Vec<Word> {
-    let characters: Vec<(usize, char)> = text.char_indices().collect();
+fn tokens(text: &str) -> Vec<Word<'_>> {
     let joins = |c: char| c.is_alphanumeric() && !is_unspaced(c);
-    let runs = characters.chunk_by(|(_, a), (_, b)| joins(*a) && joins(*b));
-    let word = |run: &[(usize, char)]| {
-        let ((start, _), (last, c)) = (run.first()?, run.last()?);
-        let at = *start..last + c.len_utf8();
-        // A word may be several: scripts without spaces have one a character. An article is none.
-        let normal = words(&text[at.clone()]);
-        (!normal.trim().is_empty()).then_some(Word { at, normal })
-    };
-    runs.filter(|run| run[0].1.is_alphanumeric()).filter_map(word).collect()
+    let (mut tokens, mut characters) = (Vec::new(), text.char_indices().peekable());
+    while let Some((start, c)) = characters.next() {
+        if !c.is_alphanumeric() {
+            continue;
+        }
+        let mut end = start + c.len_utf8();
+        while joins(c)
+            && let Some((at, next)) = characters.next_if(|(_, next)| joins(*next))
+        {
+            end = at + next.len_utf8();
+        }
+        let normal = normal(&text[start..end]);
+        if !normal.is_empty() {
+            tokens.push(Word { at: start..end, normal });
+        }
+    }
+    tokens
 }
 
-fn mark(tokens: &[Word], wanted: &str, marked: &mut [bool]) {
+/// A run of letters and digits as [`words`] writes it: empty for an article, one word for each character of a script
+/// without spaces.
+fn normal(run: &str) -> Cow<'_, str> {
+    match run {
+        "a" | "an" | "the" => Cow::Borrowed(""),
+        _ if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) => Cow::Borrowed(run),
+        _ => Cow::Owned(words(run).trim().to_owned()),
+    }
+}
+
+fn mark(tokens: &[Word<'_>], wanted: &str, marked: &mut [bool]) {
     let wanted: Vec<&str> = wanted.split(' ').filter(|word| !word.is_empty()).collect();
     if wanted.is_empty() {
         return;
     }
     for (start, part) in tokens.windows(wanted.len()).enumerate() {
-        if part.iter().zip(&wanted).all(|(token, word)| token.normal.trim() == *word) {
+        if part.iter().zip(&wanted).all(|(token, word)| token.normal == *word) {
             marked[start..start + wanted.len()].fill(true);
         }
     }
 }
 
-fn merge_marks<'a>(text: &'a str, tokens: &[Word], sentence: &[bool], answer: &[bool]) -> Vec<Marked<'a>> {
+fn merge_marks<'a>(text: &'a str, tokens: &[Word<'_>], sentence: &[bool], answer: &[bool]) -> Vec<Marked<'a>> {
     let mut pieces: Vec<(Range<usize>, bool, bool)> = Vec::new();
     let mut push = |at: Range<usize>, sentence: bool, answer: bool| match pieces.last_mut() {
         Some((last, s, a)) if *s == sentence && *a == answer => last.end = at.end,

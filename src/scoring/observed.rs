@@ -297,14 +297,30 @@ impl<'a> Observed<'a> {
     /// Whether an observation repeats [`LEAK_WORDS`] in a row of this question; absent where it has fewer.
     pub(super) fn repeats_question(&self, question: &str) -> Option<bool> {
         let question = cap(question);
-        let least = if question.chars().any(is_unspaced) { LEAK_CHARACTERS } else { LEAK_WORDS };
+        let has_unspaced = !question.is_ascii() && question.chars().any(is_unspaced);
+        let least = if has_unspaced { LEAK_CHARACTERS } else { LEAK_WORDS };
         let question = words(question);
         let question: Vec<&str> = question.split_ascii_whitespace().collect();
-        let mut runs: HashMap<&str, Vec<&[&str]>> = HashMap::new();
-        question.windows(least).for_each(|run| runs.entry(run[0]).or_default().push(run));
-        let is_run = |shown: &[&str]| runs.get(shown[0]).is_some_and(|runs| runs.contains(&shown));
-        let repeats_one = |line: &str| line.split_ascii_whitespace().collect::<Vec<_>>().windows(least).any(is_run);
-        (!runs.is_empty()).then(|| self.words.lines().any(repeats_one))
+        if question.len() < least {
+            return None;
+        }
+        // Of each run of `least` words, one is at a multiple of `least`.
+        let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
+        for at in (0..question.len()).step_by(least) {
+            anchors.entry(question[at]).or_default().push(at);
+        }
+        let repeats_one = |line: &str| {
+            let line: Vec<&str> = line.split_ascii_whitespace().collect();
+            let is_run = |shown: usize, at: usize| {
+                let before = line[..shown].iter().rev().zip(question[..at].iter().rev());
+                let after = line[shown..].iter().zip(&question[at..]);
+                let equal = |(a, b): &(&&str, &&str)| a == b;
+                before.take(least).take_while(equal).count() + after.take(least).take_while(equal).count() >= least
+            };
+            let repeats = |shown| anchors.get(line[shown]).is_some_and(|at| at.iter().any(|at| is_run(shown, *at)));
+            (0..line.len()).any(repeats)
+        };
+        Some(self.words.lines().any(repeats_one))
     }
 
     /// For each search and lookup, those that cannot be carried out among them, whether it repeats an earlier one.
@@ -374,7 +390,9 @@ fn action_of(step: &Step) -> Option<(Tool, Cow<'_, str>)> {
 }
 
 pub(super) fn cap(text: &str) -> &str {
-    text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
+    // No text has more characters than bytes.
+    let end = if text.len() > TEXT_CHARS { text.char_indices().nth(TEXT_CHARS) } else { None };
+    end.map_or(text, |(at, _)| &text[..at])
 }
 
 /// Whether an answer is a verdict: yes, no, true, false, in Chinese too, or one of FEVER's labels. Pages need not contain its text.
