@@ -10,7 +10,7 @@ use crate::analysis::report::trajectory::{
 };
 use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
-use crate::base::{Branch, Outcome, Provenance, Step, Tool, Trajectory, sha256_hex};
+use crate::base::{Branch, Digester, Outcome, Provenance, Step, Tool, Trajectory};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use crate::scoring::{
@@ -20,9 +20,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
-use std::io::Write as _;
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
 /// Questions of a chunk. All variants of a question are together, so that compression finds the pages that several read.
@@ -54,7 +55,7 @@ impl Chunks {
             for &at in part {
                 questions.insert(at.to_string(), question_episodes(results, &rows[at])?);
             }
-            let text = packed(&Value::Object(questions).to_string())?;
+            let text = packed(&questions, io::sink())?;
             size += text.len() as u64;
             done += part.len();
             if size > most || (or_none && is_too_much(size, most, (done, order.len()))) {
@@ -82,47 +83,96 @@ fn is_too_much(size: u64, most: u64, (done, all): (usize, usize)) -> bool {
 /// Pages of text pack as small at this level as at the best one, in a quarter of the time.
 const LEVEL: u32 = 5;
 
-/// JSON as base64 of gzip.
-fn packed(json: &str) -> Result<String, RunError> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
-    let written = packed.write_all(json.as_bytes()).and_then(|()| packed.finish());
-    Ok(STANDARD.encode(written.map_err(RunError::from)?))
+/// A value as JSON in base64 of gzip; the JSON is written to `copy` too.
+fn packed(value: &impl Serialize, copy: impl Write) -> Result<String, RunError> {
+    let mut json = BufWriter::with_capacity(1 << 16, Tee(GzEncoder::new(Vec::new(), Compression::new(LEVEL)), copy));
+    serde_json::to_writer(&mut json, value).map_err(io::Error::from)?;
+    let Tee(packed, _) = json.into_inner().map_err(IntoInnerError::into_error)?;
+    Ok(STANDARD.encode(packed.finish()?))
 }
 
+/// Writes to both.
+struct Tee<A, B>(A, B);
+
+impl<A: Write, B: Write> Write for Tee<A, B> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(bytes)?;
+        self.1.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        self.1.flush()
+    }
+}
+
+/// The table of questions, packed, and the SHA-256 of its JSON.
 pub(super) fn question_table(
     results: &Results,
     rows: &[QuestionRow<'_>],
     chunks: &Chunks,
 ) -> Result<(String, String), RunError> {
-    let column = |of: &dyn Fn(&QuestionRow<'_>) -> Value| rows.iter().map(of).collect::<Vec<Value>>();
-    let variant = |(at, _): (usize, _)| {
-        let first = |of: &dyn Fn(&Episode) -> Value| column(&|row| row.first(at).map_or(Value::Null, of));
-        json!({
-            "right": column(&|row| json!(row.right(at).map(u8::from))),
-            "em": column(&|row| json!(row.em(at))),
-            "measured": column(&|row| json!(row.measured(at))),
-            "steps": column(&|row| json!(row.mean(at, 2))),
-            "class": column(&|row| json!(row.class(at).and_then(place_of))),
-            "unmeasured": column(&|row| json!(u8::from(row.is_unmeasured(at)))),
-            "cut": column(&|row| json!(u8::from(row.is_cut(at)))),
-            "disputed": column(&|row| json!(u8::from(row.is_disputed(at)))),
-            "outcome": first(&|episode| json!(episode.outcome.map(crate::base::Outcome::name))),
-            "answer": first(&|episode| json!(episode.answer.as_deref().map(safe))),
-        })
-    };
-    let value = json!({
-        "id": column(&|row| json!(row.id)),
-        "question": column(&|row| json!(safe(row.question))),
-        "gold": column(&|row| json!(row.gold.map(safe))),
-        "type": column(&|row| json!(row.kind.map(safe))),
-        "dataset": column(&|row| json!(row.group)),
-        "chunk": chunks.places,
-        "hard": column(&|row| json!(row.wrong())),
-        "variants": results.variants().enumerate().map(variant).collect::<Vec<_>>(),
-    });
-    let json = value.to_string();
-    drop(value);
-    Ok((packed(&json)?, sha256_hex([json.as_bytes()])))
+    let mut digest = Digester::default();
+    let packed = packed(&QuestionTable { results, rows, chunks }, &mut digest)?;
+    Ok((packed, digest.hex()))
+}
+
+/// What the page lists of its questions, as an object of columns with a value for each question.
+struct QuestionTable<'a> {
+    results: &'a Results,
+    rows: &'a [QuestionRow<'a>],
+    chunks: &'a Chunks,
+}
+
+/// One column of the table. Its values are made as they are written: a large run has many.
+struct Column<'a, F>(&'a [QuestionRow<'a>], F);
+
+fn column<'a, T: Serialize, F: Fn(&'a QuestionRow<'a>) -> T>(rows: &'a [QuestionRow<'a>], of: F) -> Column<'a, F> {
+    Column(rows, of)
+}
+
+impl<'a, T: Serialize, F: Fn(&'a QuestionRow<'a>) -> T> Serialize for Column<'a, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
+}
+
+impl Serialize for QuestionTable<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = serializer.serialize_map(None)?;
+        table.serialize_entry("id", &column(self.rows, |row| row.id))?;
+        table.serialize_entry("question", &column(self.rows, |row| safe(row.question)))?;
+        table.serialize_entry("gold", &column(self.rows, |row| row.gold.map(safe)))?;
+        table.serialize_entry("type", &column(self.rows, |row| row.kind.map(safe)))?;
+        table.serialize_entry("dataset", &column(self.rows, |row| row.group))?;
+        table.serialize_entry("chunk", &self.chunks.places)?;
+        table.serialize_entry("hard", &column(self.rows, QuestionRow::wrong))?;
+        let variants: Vec<_> = (0..self.results.variants().count()).map(|at| VariantColumns(self.rows, at)).collect();
+        table.serialize_entry("variants", &variants)?;
+        table.end()
+    }
+}
+
+/// What the table has of one variant, named by its position.
+struct VariantColumns<'a>(&'a [QuestionRow<'a>], usize);
+
+impl Serialize for VariantColumns<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(rows, at) = *self;
+        let mut columns = serializer.serialize_map(None)?;
+        columns.serialize_entry("right", &column(rows, |row| row.right(at).map(u8::from)))?;
+        columns.serialize_entry("em", &column(rows, |row| row.em(at)))?;
+        columns.serialize_entry("measured", &column(rows, |row| row.measured(at)))?;
+        columns.serialize_entry("steps", &column(rows, |row| row.mean(at, 2)))?;
+        columns.serialize_entry("class", &column(rows, |row| row.class(at).and_then(place_of)))?;
+        columns.serialize_entry("unmeasured", &column(rows, |row| u8::from(row.is_unmeasured(at))))?;
+        columns.serialize_entry("cut", &column(rows, |row| u8::from(row.is_cut(at))))?;
+        columns.serialize_entry("disputed", &column(rows, |row| u8::from(row.is_disputed(at))))?;
+        columns.serialize_entry("outcome", &column(rows, |row| row.first(at)?.outcome.map(Outcome::name)))?;
+        columns.serialize_entry("answer", &column(rows, |row| row.first(at)?.answer.as_deref().map(safe)))?;
+        columns.end()
+    }
 }
 
 fn place_of(class: FailureClass) -> Option<usize> {
