@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Groups and matches that are listed; the rest is counted.
 const MAX_LISTED: usize = 10;
@@ -110,7 +111,7 @@ fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(format.name())
 }
 
-fn counts(questions: &[Question], field: &Field) -> BTreeMap<String, usize> {
+fn counts(questions: &[Arc<Question>], field: &Field) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for question in questions {
         *counts.entry(field.of(question).unwrap_or_else(|| "(none)".to_owned())).or_default() += 1;
@@ -124,7 +125,7 @@ fn is_list(answer: &str) -> bool {
     answer.starts_with('[') && answer.ends_with(']') && answer.contains(['\'', '"', ','])
 }
 
-fn facts(questions: &[Question]) -> Facts {
+fn facts(questions: &[Arc<Question>]) -> Facts {
     let mut found = Facts::default();
     for question in questions.iter().filter(|question| !question.supporting_facts.is_empty()) {
         found.questions += 1;
@@ -150,7 +151,7 @@ fn facts(questions: &[Question]) -> Facts {
     found
 }
 
-fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
+fn duplicates(questions: &[Arc<Question>], keys: &[String]) -> Duplicates {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(keys.len());
     let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut found = Duplicates::default();
@@ -334,7 +335,7 @@ pub(crate) fn key(question: &str) -> String {
 }
 
 /// The exemplars of a prompt that stand among the questions, whose keys are given in the same order.
-pub(crate) fn leakage_of(spec: &str, questions: &[Question], keys: &[String]) -> Result<Leakage, RunError> {
+pub(crate) fn leakage_of(spec: &str, questions: &[Arc<Question>], keys: &[String]) -> Result<Leakage, RunError> {
     let exemplars = exemplars(&prompting::load(spec, None, &shipped::file)?);
     let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
     let mut found =

@@ -20,6 +20,7 @@ use serde_json::json;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -95,8 +96,8 @@ pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-fn question_lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
-    questions.iter().try_for_each(|question| json_line(&mut out, question))?;
+fn question_lines(questions: &[Arc<Question>], mut out: impl Write) -> io::Result<()> {
+    questions.iter().try_for_each(|question| json_line(&mut out, &**question))?;
     out.flush()
 }
 

@@ -32,6 +32,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -442,7 +443,7 @@ fn score_files(
     let aliases_text = aliases.as_ref().map(Source::text).transpose()?;
     let (gold_text, predictions_text) = (gold.text()?, predictions.text()?);
     let questions = || match dataset::load(&gold.name, &gold.raw, &ReadOptions::default()) {
-        Ok(dataset) => Ok(dataset.questions),
+        Ok(dataset) => Ok(dataset.questions.into_iter().map(Arc::unwrap_or_clone).collect()),
         Err(error) => Err(FileError::new(&error, error.hint())),
     };
     Ok(metric.score(&files::Files {

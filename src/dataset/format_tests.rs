@@ -4,7 +4,7 @@ use super::tests::{message, read};
 use super::*;
 use crate::base::{AnswerKind, Paragraph, SupportingFact};
 
-fn first(file: &str, text: &str) -> (&'static str, Question) {
+fn first(file: &str, text: &str) -> (&'static str, Arc<Question>) {
     let dataset = read(file, text).unwrap();
     (dataset.format.name(), dataset.questions.into_iter().next().expect("a question"))
 }

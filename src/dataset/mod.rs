@@ -47,6 +47,7 @@ use fields::Record;
 use records::Lines;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use table::Records;
 
 /// The questions of a file.
@@ -56,8 +57,8 @@ pub struct Dataset {
     pub name: String,
     /// The format that it was read as.
     pub format: Format,
-    /// In the order of the file.
-    pub questions: Vec<Question>,
+    /// In the order of the file; all episodes of a run share them.
+    pub questions: Vec<Arc<Question>>,
     /// SHA-256 of the file in hexadecimal.
     pub sha256: String,
     /// Errors of the records that were skipped.
@@ -137,7 +138,7 @@ struct Reader<'a> {
     name: String,
     /// Id → place of the record that has it, and whether that one is answerable.
     seen: HashMap<String, (Place, bool)>,
-    questions: Vec<Question>,
+    questions: Vec<Arc<Question>>,
     /// Records that hold no question.
     bad: Vec<DatasetError>,
     /// The keys of all records of our own form, each once, in the order of their first use.
@@ -225,7 +226,7 @@ impl<'a> Reader<'a> {
             return self.bad.push(DatasetError::at(self.file, record.place, problem));
         }
         self.seen.insert(question.id.clone(), (record.place, question.answerable));
-        self.questions.push(question);
+        self.questions.push(Arc::new(question));
     }
 }
 

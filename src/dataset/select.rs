@@ -4,6 +4,7 @@ use crate::base::stats::rng::SplitMix64;
 use crate::base::{Question, Selection, excerpt, sha256_hex};
 use rand_mt::Mt;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How many questions the paper's shuffle covers.
 const PAPERS_RANGE: usize = 7405;
@@ -43,7 +44,7 @@ pub fn read_ids(text: &str) -> Vec<String> {
 /// `shuffle_like_paper` gives the order of Python's `random.Random(seed).shuffle` over the first 7,405 of the
 /// selected questions, and leaves the rest behind them: the paper shuffles `range(7405)`, the size of the
 /// `HotpotQA` development set, for FEVER's 9,999 claims as well. `shuffle` is a Fisher-Yates shuffle driven by `SplitMix64`, whose recipe is a dozen lines in any language.
-pub fn select(questions: Vec<Question>, selection: &Selection) -> Result<Vec<Question>, SelectionError> {
+pub fn select(questions: Vec<Arc<Question>>, selection: &Selection) -> Result<Vec<Arc<Question>>, SelectionError> {
     let mut order =
         if selection.ids.is_empty() { (0..questions.len()).collect() } else { by_ids(&questions, &selection.ids)? };
     check_types(&questions, &selection.types)?;
@@ -64,12 +65,12 @@ pub fn select(questions: Vec<Question>, selection: &Selection) -> Result<Vec<Que
     if order.iter().copied().eq(0..questions.len()) {
         return Ok(questions);
     }
-    let mut questions: Vec<Option<Question>> = questions.into_iter().map(Some).collect();
+    let mut questions: Vec<Option<Arc<Question>>> = questions.into_iter().map(Some).collect();
     // No question is selected twice.
     Ok(order.into_iter().filter_map(|i| questions[i].take()).collect())
 }
 
-fn by_ids(questions: &[Question], ids: &[String]) -> Result<Vec<usize>, SelectionError> {
+fn by_ids(questions: &[Arc<Question>], ids: &[String]) -> Result<Vec<usize>, SelectionError> {
     let places: HashMap<&str, usize> = questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
     let unknown: Vec<&String> = ids.iter().filter(|id| !places.contains_key(id.as_str())).collect();
     if !unknown.is_empty() {
@@ -81,7 +82,7 @@ fn by_ids(questions: &[Question], ids: &[String]) -> Result<Vec<usize>, Selectio
     Ok(ids.iter().filter_map(|id| places.get(id.as_str()).copied()).filter(|i| taken.insert(*i)).collect())
 }
 
-fn check_types(questions: &[Question], types: &[String]) -> Result<(), SelectionError> {
+fn check_types(questions: &[Arc<Question>], types: &[String]) -> Result<(), SelectionError> {
     let found: HashSet<&str> = questions.iter().filter_map(|question| question.kind.as_deref()).collect();
     match types.iter().find(|kind| !found.contains(kind.as_str())) {
         None => Ok(()),
@@ -176,7 +177,7 @@ impl SplitError {
 /// what is left to draw, the holdout is that much smaller.
 ///
 /// Groups are shuffled like `--shuffle`, in the order of their first question, and taken from the front if they fit.
-pub fn split(questions: &[Question], keys: &[String], size: usize, seed: u64) -> Result<Split, SplitError> {
+pub fn split(questions: &[Arc<Question>], keys: &[String], size: usize, seed: u64) -> Result<Split, SplitError> {
     if size >= questions.len() {
         return Err(SplitError::TooLarge { holdout: size, questions: questions.len() });
     }
@@ -204,7 +205,7 @@ pub fn split(questions: &[Question], keys: &[String], size: usize, seed: u64) ->
 }
 
 /// The questions that belong together, by position; both kinds of ties chain.
-fn groups(questions: &[Question], keys: &[String]) -> Vec<Vec<usize>> {
+fn groups(questions: &[Arc<Question>], keys: &[String]) -> Vec<Vec<usize>> {
     let mut parent: Vec<usize> = (0..questions.len()).collect();
     let mut seen: HashMap<(bool, &str), usize> = HashMap::new();
     for (at, (question, key)) in questions.iter().zip(keys).enumerate() {
@@ -260,6 +261,7 @@ fn below(generator: &mut Mt, bound: usize) -> usize {
 mod tests {
     use super::{IdList, Split, SplitError, split};
     use crate::base::Question;
+    use std::sync::Arc;
 
     #[test]
     fn a_list_is_read_as_it_was_written_and_not_when_it_was_changed() {
@@ -278,10 +280,10 @@ mod tests {
     }
 
     /// Questions with their clusters; the text of each is its key.
-    fn questions(of: &[(&str, Option<&str>)]) -> (Vec<Question>, Vec<String>) {
+    fn questions(of: &[(&str, Option<&str>)]) -> (Vec<Arc<Question>>, Vec<String>) {
         let one = |(at, (key, cluster)): (usize, &(&str, Option<&str>))| {
             let line = serde_json::json!({"id": at.to_string(), "question": key, "cluster": cluster});
-            serde_json::from_value(line).expect("a question")
+            Arc::new(serde_json::from_value(line).expect("a question"))
         };
         (of.iter().enumerate().map(one).collect(), of.iter().map(|(key, _)| (*key).to_owned()).collect())
     }
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(error(&pairs, 1), larger);
         let (mut questions, keys) = questions(&two);
         for id in ["#1", " 1", "1\n2", ""] {
-            id.clone_into(&mut questions[0].id);
+            id.clone_into(&mut Arc::make_mut(&mut questions[0]).id);
             assert!(matches!(split(&questions, &keys, 1, 1), Err(SplitError::Id(_))), "{id:?}");
         }
     }

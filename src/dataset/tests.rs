@@ -207,13 +207,9 @@ fn objects_over_several_lines_are_read() {
     assert_eq!(message("x.json", bad), "`x.json`, line 4, record 2, field `question`: expected a text, found `5`");
 }
 
-fn numbered(n: usize) -> Vec<Question> {
-    (0..n)
-        .map(|i| Question {
-            kind: Some(if i % 2 == 0 { "even" } else { "odd" }.to_owned()),
-            ..Question::new(i.to_string(), "?", vec![])
-        })
-        .collect()
+fn numbered(n: usize) -> Vec<Arc<Question>> {
+    let kind = |i: usize| Some(if i % 2 == 0 { "even" } else { "odd" }.to_owned());
+    (0..n).map(|i| Arc::new(Question { kind: kind(i), ..Question::new(i.to_string(), "?", vec![]) })).collect()
 }
 
 fn selected(n: usize, selection: &Selection) -> Vec<usize> {

@@ -139,7 +139,7 @@ fn questions(experiment: &Experiment, spec: &DatasetSpec, out: Option<&Path>) ->
 }
 
 /// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
-fn refuse_lost(forks: &[Fork], questions: &[Question], record: &DatasetRecord) -> Result<(), RunError> {
+fn refuse_lost(forks: &[Fork], questions: &[Arc<Question>], record: &DatasetRecord) -> Result<(), RunError> {
     match forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id)) {
         None => Ok(()),
         Some(fork) => Err(RunError::input(
@@ -201,7 +201,7 @@ fn placed(error: RunError, specs: &[&VariantSpec]) -> RunError {
 }
 
 /// An oracle that has nothing to show would be a closed book under another name.
-fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
+fn refuse_without_paragraphs(questions: &[Arc<Question>]) -> Result<(), RunError> {
     match questions.iter().find(|question| gold_paragraphs(question).is_empty()) {
         None => Ok(()),
         Some(question) => Err(RunError::input(

@@ -34,10 +34,9 @@ pub(crate) struct Due {
 impl Plan {
     /// Every question, or every one of a shard, under every variant, `repeats` times or as often as the variant says. Variants of one question come next to
     /// each other, so that a drift of model or Wikipedia during the run hits all of them alike.
-    pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32, shard: Option<Shard>) -> Self {
+    pub(crate) fn new(questions: Vec<Arc<Question>>, variants: &[Variant], repeats: u32, shard: Option<Shard>) -> Self {
         let variants: Vec<(Arc<Variant>, String)> =
             variants.iter().map(|variant| (Arc::new(variant.clone()), identity(variant).to_string())).collect();
-        let questions: Vec<Arc<Question>> = questions.into_iter().map(Arc::new).collect();
         let mut episodes = Vec::new();
         for question in &questions {
             let asked = question_identity(&question.id, &question.question, &question.answers);
@@ -122,7 +121,7 @@ fn question_identity(id: &str, text: &str, answers: &[String]) -> String {
 
 /// The episodes of each of these shards: how many there are to be, and how many of them are recorded.
 pub(crate) fn by_shard(
-    questions: Vec<Question>,
+    questions: Vec<Arc<Question>>,
     manifest: &Manifest,
     one: Shard,
     is_recorded: impl Fn(&str) -> bool,

@@ -120,7 +120,7 @@ pub(super) fn absent(path: &Path) -> RunError {
 }
 
 pub(super) struct SelectedQuestions {
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<Arc<Question>>,
     pub(super) record: DatasetRecord,
     pub(super) notes: Vec<String>,
 }
@@ -209,8 +209,8 @@ fn stored_questions(folder: &Path, spec: &DatasetSpec, selection: &Selection) ->
         && record.selection == *selection
         && record.columns == columns(&spec.settings)
         && format.as_ref().is_none_or(|format| *format == record.format);
-    let questions: Vec<Question> =
-        folder.questions(None).ok().flatten().filter(|_| same)?.collect::<Result<_, _>>().ok()?;
+    let stored = folder.questions(None).ok().flatten().filter(|_| same)?;
+    let questions = stored.map(|question| question.map(Arc::new)).collect::<Result<Vec<_>, _>>().ok()?;
     if questions.len() != record.selected {
         return None;
     }

@@ -266,7 +266,7 @@ pub(crate) fn ordered(spec: &DatasetSpec) -> DatasetSpec {
 pub(super) fn check(
     rule: &StopRule,
     names: &[&str],
-    questions: &[Question],
+    questions: &[Arc<Question>],
     shard: Option<Shard>,
 ) -> Result<(), RunError> {
     let flag = format!("--stop-when {}", printable(&rule.to_string(), 120));

@@ -109,7 +109,8 @@ fn of_file(manifest: &Manifest) -> Result<Vec<Question>, String> {
         return Err(format!("`{}` is not the file that the run read (its SHA-256 differs)", record.path));
     }
     let options = options(record);
-    Ok(dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?.questions)
+    let questions = dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?.questions;
+    Ok(questions.into_iter().map(Arc::unwrap_or_clone).collect())
 }
 
 /// The plain file on disk, else the shipped one: a pipe of the run is gone, or would keep us waiting.

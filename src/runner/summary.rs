@@ -18,6 +18,7 @@ use crate::scoring::{
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Flags that limit what a run may spend, earlier parts included.
 const BUDGETS: [&str; 3] = ["--budget-usd", "--budget-tokens", "--max-calls"];
@@ -486,7 +487,7 @@ fn unfinished(folder: &RunFolder, manifest: &Manifest, records: &Records) -> Res
         return Ok(Vec::new());
     };
     let Some(questions) = folder.questions(None)? else { return Ok(Vec::new()) };
-    let questions = questions.collect::<Result<Vec<_>, _>>()?;
+    let questions = questions.map(|question| question.map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let recorded: HashSet<&str> = records.keys().map(|(key, ..)| key).collect();
     let counts = plan::by_shard(questions, manifest, one, |key| recorded.contains(key));
     let all = counts.into_iter().map(|(shard, (planned, recorded))| UnfinishedShard { shard, planned, recorded });

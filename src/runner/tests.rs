@@ -57,8 +57,9 @@ fn manifest(variant: Variant) -> Manifest {
     }
 }
 
-fn questions(n: usize) -> Vec<Question> {
-    (0..n).map(|i| Question { index: i, ..Question::new(format!("q{i}"), format!("Question {i}?"), vec![]) }).collect()
+fn questions(n: usize) -> Vec<Arc<Question>> {
+    let question = |i: usize| Question::new(format!("q{i}"), format!("Question {i}?"), vec![]);
+    (0..n).map(|i| Arc::new(Question { index: i, ..question(i) })).collect()
 }
 
 fn finished(episode: &Episode) -> Trajectory {
@@ -306,7 +307,13 @@ async fn a_full_disk_ends_the_run_with_an_error() {
 #[test]
 fn the_key_follows_what_decides_an_episode_and_nothing_else() {
     let key = |variant: Variant, question: Question, repeats: u32| {
-        Plan::new(vec![question], &[variant], repeats, None).against(None).episodes.last().unwrap().key.clone()
+        Plan::new(vec![Arc::new(question)], &[variant], repeats, None)
+            .against(None)
+            .episodes
+            .last()
+            .unwrap()
+            .key
+            .clone()
     };
     let question = || Question::new("q", "Why?", vec!["x".to_owned()]);
     let base = key(variant("a"), question(), 1);
@@ -334,7 +341,7 @@ fn the_key_follows_what_decides_an_episode_and_nothing_else() {
 #[test]
 fn a_key_is_what_it_always_was() {
     let question = Question::new("q", "Who said \"yes\"?", vec!["Zoë".to_owned(), "\n".to_owned()]);
-    let plan = Plan::new(vec![question], &[variant("a")], 2, None);
+    let plan = Plan::new(vec![Arc::new(question)], &[variant("a")], 2, None);
     let keys: Vec<String> = plan.against(None).episodes.into_iter().map(|episode| episode.key).collect();
     assert_eq!(
         keys,
