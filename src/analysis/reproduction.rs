@@ -1,7 +1,7 @@
 //! What is recorded of an experiment, beside what others have published: one table per dataset and metric, one row per method.
 
 use crate::analysis::report::console::percent;
-use crate::analysis::report::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
+use crate::analysis::report::sheet::{Block, Cell, Columns, Grid, Heading, Key, Sheet};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
@@ -380,33 +380,18 @@ pub(crate) fn sheet(title: String, tables: &[PublishedComparison], notes: Vec<St
 fn grid(table: &PublishedComparison) -> Grid {
     // The title has the whole word, and the columns have to fit.
     let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric, false) };
-    let mut header = headings("method", &[metric, &format!("{} %", LEVEL * 100.0), "n"]);
-    header.extend(table.sources.iter().map(Heading::numbers));
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
-    if not_measured {
-        header.push(Heading::numbers("not measured"));
-    }
-    let rows = table.rows.iter().map(|row| {
-        let mut cells = vec![
-            Cell::text(&row.cell),
-            row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))),
-            row.interval.map_or_else(Cell::nothing, interval),
-            Cell::count("n", row.n),
-        ];
-        cells.extend((0..table.sources.len()).map(|source| published(row, source)));
-        if not_measured {
-            cells.push(Cell::count("not_measured", row.not_measured));
-        }
-        let (metric, group) = (table.metric.to_owned(), table.dataset.clone());
-        let key = Key { metric, group, a: row.cell.clone(), ..Key::default() };
-        Row { key, cells }
-    });
-    Grid {
-        id: "reproduction",
-        title: format!("{}, {} in per cent; {}", table.dataset, label(table.metric, false), table.about),
-        header,
-        rows: rows.collect(),
-    }
+    let ours = Columns::of("method", |row: &Ours| Cell::text(&row.cell))
+        .numbers(metric, |row| row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))))
+        .numbers(format!("{} %", LEVEL * 100.0), |row| row.interval.map_or_else(Cell::nothing, interval))
+        .numbers("n", |row| Cell::count("n", row.n));
+    let sources = table.sources.iter().enumerate();
+    let columns = sources
+        .fold(ours, |columns, (at, source)| columns.numbers(source, move |row| published(row, at)))
+        .only_if(not_measured, Heading::numbers("not measured"), |row| Cell::count("not_measured", row.not_measured));
+    let title = format!("{}, {} in per cent; {}", table.dataset, label(table.metric, false), table.about);
+    let key = |row: &Ours| Key { group: table.dataset.clone(), ..Key::of(table.metric, &row.cell) };
+    columns.grid("reproduction", title, &table.rows, key)
 }
 
 fn interval(interval: Interval) -> Cell {

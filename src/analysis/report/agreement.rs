@@ -1,7 +1,7 @@
 //! Judgements of people and models beside the rules' and metrics': tables of agreement.
 
 use super::console::{dash, percent};
-use super::sheet::{headings, table};
+use super::sheet::{Columns, headings, table};
 use super::summary::LEVEL;
 use super::wrapped;
 use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, Table, Two};
@@ -112,21 +112,17 @@ fn confusion(text: &mut String, what: &str, [first, second]: [&str; 2], said: &T
 
 /// Precision and recall of the rules for each class, with the person as the judge.
 fn shares(text: &mut String, by: &str, said: &Table, width: usize) {
-    let header = headings("class", &["rules", by, "both", "precision %", "recall %"]);
     let counts = &said.agreement.confusion;
     let share = |share: Option<f64>| share.map_or_else(dash, percent);
-    let row = |(at, word): (usize, &&str)| {
-        vec![
-            (*word).to_owned(),
-            thousands(counts.first(at)),
-            thousands(counts.second(at)),
-            thousands(counts.get(at, at)),
-            share(counts.precision(at)),
-            share(counts.recall(at)),
-        ]
-    };
-    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
-    let _ = writeln!(text, "{}", table(&header, &rows, width));
+    let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
+    let table = Columns::of("class", |(_, word): &(usize, &str)| (*word).to_owned())
+        .numbers("rules", |(at, _)| thousands(counts.first(*at)))
+        .numbers(by, |(at, _)| thousands(counts.second(*at)))
+        .numbers("both", |(at, _)| thousands(counts.get(*at, *at)))
+        .numbers("precision %", |(at, _)| share(counts.precision(*at)))
+        .numbers("recall %", |(at, _)| share(counts.recall(*at)))
+        .table(&classes, width);
+    let _ = writeln!(text, "{table}");
 }
 
 fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn Fn(&Disagreement) -> String) {

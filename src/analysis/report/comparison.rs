@@ -2,7 +2,7 @@
 
 use super::agreement::of_labels;
 use super::console::dash;
-use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
+use super::sheet::{Block, Cell, Columns, Grid, Heading, Key, Row, Sheet, headings};
 use super::verdict::best_variant;
 use crate::analysis::compare::conditions::Judged;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
@@ -11,7 +11,7 @@ use crate::analysis::compare::{
     MethodInterval, NamedFigure, Optimism, Pair, Unit, ValueSpread, VariantMean, Within, Word,
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
-use crate::base::stats::{Interval, Needed};
+use crate::base::stats::{Interval, McNemar, Needed, Reach};
 use crate::base::text::{counted, cut, thousands, visible_line};
 use crate::scoring::{ClosedBook, Divergence, FailureClass, Share, float};
 use serde::Serialize;
@@ -180,29 +180,19 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
     let Some(reference) = reference(figure, comparison) else { return Vec::new() };
     let NamedFigure { name, unit, .. } = &figure.figure;
     let is_baseline = comparison.settings.pairs.baseline.is_some();
-    let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
-    let mut header = headings("variant", &[&mean, &of_difference(*unit, level_of(&figure.pairs)), "p Holm"]);
-    header.push(Heading::words("verdict"));
     let (own, unmeasured) = (figure.has_own_questions(), figure.means.iter().any(|mean| mean.not_measured > 0));
-    header.extend(own.then(|| Heading::numbers("n")));
-    header.extend(unmeasured.then(|| Heading::numbers("not\nmeasured")));
-    let row = |mean: &VariantMean| {
-        let pair = figure.pair(reference, &mean.variant);
-        let (difference, interval) = pair.map_or((None, None), |pair| difference_to(reference, pair));
-        let word = if is_baseline { "baseline" } else { "best" };
-        let mut cells = vec![
-            Cell::text(&mean.variant),
-            estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
-            change(*unit, difference, None, interval),
-            pair.map_or_else(Cell::nothing, corrected_p),
-            Cell::text(pair.map_or(word, |pair| seen_from(reference, pair))),
-        ];
-        cells.extend(own.then(|| pair.map_or_else(Cell::nothing, |pair| Cell::count("n", pair.n))));
-        cells.extend(unmeasured.then(|| Cell::count("not_measured", mean.not_measured)));
-        Row { key: Key::of(name, &mean.variant), cells }
-    };
+    let pair = |mean: &VariantMean| figure.pair(reference, &mean.variant);
+    let word = if is_baseline { "baseline" } else { "best" };
+    let columns = mean_columns(figure)
+        .numbers(of_difference(*unit, level_of(&figure.pairs)), |mean| {
+            let (difference, interval) = pair(mean).map_or((None, None), |pair| difference_to(reference, pair));
+            change(*unit, difference, None, interval)
+        })
+        .numbers("p Holm", |mean| pair(mean).map_or_else(Cell::nothing, corrected_p))
+        .words("verdict", |mean| Cell::text(pair(mean).map_or(word, |pair| seen_from(reference, pair))))
+        .only_if(own, Heading::numbers("n"), |mean| pair(mean).map_or_else(Cell::nothing, |of| Cell::count("n", of.n)))
+        .only_if(unmeasured, Heading::numbers("not\nmeasured"), |mean| Cell::count("not_measured", mean.not_measured));
     let means = by_mean(figure);
-    let rows = means.iter().take(MAX_FOLDED_ROWS).map(|mean| row(mean)).collect();
     let (label, n) = (figure.figure.label(), counted(figure.n, "question"));
     let which = if is_baseline { "the baseline" } else { "the best" };
     let title = format!("{label} of {n}, and each variant minus {which}, {reference}");
@@ -213,7 +203,9 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
         format!("all variants together: Cochran's Q {:.3}, df {}, {p}", test.q, test.freedom)
     });
     let lines = (left > 0).then_some(lower).into_iter().chain(other_pairs(figure, reference)).chain(together).collect();
-    vec![Block::Table(Grid { id: "beside", title, header, rows }), Block::Lines { title: String::new(), lines }]
+    let shown = means.iter().copied().take(MAX_FOLDED_ROWS);
+    let grid = columns.grid("beside", title, shown, |mean| Key::of(name, &mean.variant));
+    vec![Block::Table(grid), Block::Lines { title: String::new(), lines }]
 }
 
 /// The p after Holm, or what the rule of the run found.
@@ -270,45 +262,35 @@ fn left_out(comparison: &Comparison) -> Vec<String> {
 
 /// The settings in which these variants differ; nothing where they do in none.
 pub(super) fn settings_grid<N: AsRef<str>>(names: &[N], settings: &[Setting]) -> Option<Grid> {
-    if settings.is_empty() {
-        return None;
-    }
-    let mut header = vec![Heading::words("variant")];
-    header.extend(settings.iter().map(|setting| Heading::words(&setting.name)));
-    let row = |(at, name): (usize, &N)| {
-        let mut cells = vec![Cell::text(name.as_ref())];
-        cells.extend(settings.iter().map(|setting| Cell::text(setting.values.get(at).map_or("–", String::as_str))));
-        Row { key: Key::of("", name.as_ref()), cells }
-    };
-    let rows = names.iter().enumerate().map(row).collect();
-    Some(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows })
+    let rows: Vec<(usize, &str)> = names.iter().map(AsRef::as_ref).enumerate().collect();
+    let variants = Columns::of("variant", |(_, name): &(usize, &str)| Cell::text(*name));
+    let columns = settings.iter().fold(variants, |columns, Setting { name, values }| {
+        columns.words(name, |(at, _)| Cell::text(values.get(*at).map_or("–", String::as_str)))
+    });
+    let grid = || columns.grid("settings", "settings that differ", &rows, |(_, name)| Key::of("", name));
+    (!settings.is_empty()).then(grid)
+}
+
+/// The variants with their means.
+fn mean_columns(figure: &FigureComparison) -> Columns<'_, VariantMean, Cell> {
+    let unit = figure.figure.unit;
+    let heading = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
+    Columns::of("variant", |mean: &VariantMean| Cell::text(&mean.variant))
+        .numbers(heading, move |mean| estimate(unit, "mean", mean.mean, mean.se, mean.interval))
 }
 
 fn means(figure: &FigureComparison, stopped: bool) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
     let bounded = figure.means.iter().any(|mean| mean.bounds.is_some());
-    let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
-    let mut header = headings("variant", &[&mean, "n", "not measured"]);
-    if bounded {
-        header.push(Heading::numbers("bounds"));
-    }
-    let row = |mean: &VariantMean| {
-        let mut cells = vec![
-            Cell::text(&mean.variant),
-            estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
-            Cell::count("n", figure.n),
-            Cell::count("not_measured", mean.not_measured),
-        ];
-        if bounded {
-            cells.push(mean.bounds.map_or_else(Cell::nothing, |of| bounds(of, &|end| value(*unit, end))));
-        }
-        Row { key: Key::of(name, &mean.variant), cells }
-    };
+    let columns = mean_columns(figure)
+        .numbers("n", |_| Cell::count("n", figure.n))
+        .numbers("not measured", |mean| Cell::count("not_measured", mean.not_measured))
+        .only_if(bounded, Heading::numbers("bounds"), |mean| bounds(mean.bounds, |end| value(*unit, end)));
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
-    // Nobody knew before how many questions there would be.
+    // How many questions there would be was not known before.
     let stopped = if stopped { " (stopped)" } else { "" };
     let title = format!("{} of {}{clusters}{stopped}", figure.figure.label(), counted(figure.n, "question"));
-    Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().map(row).collect() })
+    Block::Table(columns.grid("means", title, &figure.means, |mean| Key::of(name, &mean.variant)))
 }
 
 fn overall(figure: &FigureComparison) -> Option<Block> {
@@ -349,43 +331,42 @@ fn pairs(figure: &FigureComparison) -> Block {
     // A rule has a level of its own.
     let fixed = figure.pairs.iter().filter(|pair| pair.stopping.is_none());
     let level = level_of(fixed.chain(&figure.pairs));
-    let mut header = headings("b − a", &[&of_difference(unit, level), "n", "p", "p Holm"]);
     let (binary, bounded) = (figure.has_mcnemar(), figure.has_bounds());
-    header.extend(binary.then_some(["only a", "only b"]).into_iter().flatten().map(Heading::numbers));
-    header.extend(bounded.then(|| Heading::numbers("bounds")));
-    let row = |pair: &Pair| {
-        let mut change = change(unit, pair.difference, pair.se, pair.interval);
-        if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
-            change.text = format!("{} at {} %", change.text, percent(own));
-            change.figures.push(("level", own));
-        }
-        if let Some(MethodInterval { level, low, high, .. }) = pair.distribution_free {
-            change.figures.extend([
-                ("distribution_free_low", low),
-                ("distribution_free_high", high),
-                ("distribution_free_level", level),
-            ]);
-        }
-        let mut cells = vec![
-            Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change,
-            Cell::count("n", pair.n),
-            evidence(pair),
-            pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
-        ];
-        if binary {
-            let test = pair.tests.mcnemar;
-            let counts = [("only_a", test.map(|test| test.only_a)), ("only_b", test.map(|test| test.only_b))];
-            cells.extend(counts.map(|(name, n)| n.map_or_else(Cell::nothing, |n| Cell::count(name, n))));
-        }
-        if bounded {
-            let shown = |end| signed(unit, end);
-            cells.push(pair.bounds.map_or_else(Cell::nothing, |of| bounds(of, &shown)));
-        }
-        Row { key: key(figure, pair), cells }
+    let one_sided = |name, of: fn(&McNemar) -> u64| {
+        move |pair: &Pair| pair.tests.mcnemar.map_or_else(Cell::nothing, |test| Cell::count(name, of(&test)))
     };
+    let columns = Columns::of("b − a", |pair: &Pair| Cell::text(minus(&pair.b, &pair.a)))
+        .numbers(of_difference(unit, level), |pair| change_of_pair(unit, level, pair))
+        .numbers("n", |pair| Cell::count("n", pair.n))
+        .numbers("p", evidence)
+        .numbers("p Holm", |pair| pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))))
+        .only_if(binary, Heading::numbers("only a"), one_sided("only_a", |test| test.only_a))
+        .only_if(binary, Heading::numbers("only b"), one_sided("only_b", |test| test.only_b))
+        .only_if(bounded, Heading::numbers("bounds"), |pair| bounds(pair.bounds, |end| signed(unit, end)));
     let title = format!("{}, pairwise", figure.figure.label());
-    Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+    Block::Table(columns.grid("pairs", title, &figure.pairs, |pair| key(figure, pair)))
+}
+
+/// The difference of a pair, with the level of its interval where that is not `level`.
+fn change_of_pair(unit: Unit, level: f64, pair: &Pair) -> Cell {
+    let mut change = change(unit, pair.difference, pair.se, pair.interval);
+    if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
+        change.text = format!("{} at {} %", change.text, percent(own));
+        change.figures.push(("level", own));
+    }
+    if let Some(MethodInterval { level, low, high, .. }) = pair.distribution_free {
+        change.figures.extend([
+            ("distribution_free_low", low),
+            ("distribution_free_high", high),
+            ("distribution_free_level", level),
+        ]);
+    }
+    change
+}
+
+/// `b − a`
+fn minus(b: &str, a: &str) -> String {
+    format!("{b} − {a}")
 }
 
 /// The single combinations behind the values of one setting, and where the sign of a difference is not that of the mean.
@@ -399,29 +380,24 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
         let signs = pair.difference.zip(of_all(pair).and_then(|merged| merged.difference));
         signs.is_some_and(|(here, all)| here * all < 0.0)
     };
-    let row = |(combination, pair): (&str, &Pair)| Row {
-        key: Key { group: combination.to_owned(), ..key(figure, pair) },
-        cells: vec![
-            Cell::text(combination),
-            Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change(*unit, pair.difference, pair.se, pair.interval),
-            Cell::count("n", pair.n),
-            evidence(pair),
-            Cell::text(if is_opposite(pair) { "opposite" } else { "" }),
-        ],
-    };
-    let mut header = vec![Heading::words("combination")];
-    header.extend(headings("b − a", &[&of_difference(*unit, level_of(&figure.pairs)), "n", "p"]));
-    header.push(Heading::words("sign"));
+    let columns = Columns::of("combination", |(combination, _): &(&str, &Pair)| Cell::text(*combination))
+        .words("b − a", |(_, pair)| Cell::text(minus(&pair.b, &pair.a)))
+        .numbers(of_difference(*unit, level_of(&figure.pairs)), |(_, pair)| {
+            change(*unit, pair.difference, pair.se, pair.interval)
+        })
+        .numbers("n", |(_, pair)| Cell::count("n", pair.n))
+        .numbers("p", |(_, pair)| evidence(pair))
+        .words("sign", |(_, pair)| Cell::text(if is_opposite(pair) { "opposite" } else { "" }));
     let title = format!("{} by combination of the other settings", figure.figure.label());
-    let rows = within.pairs_of(name).map(row).collect();
-    let table = Block::Table(Grid { id: "combinations", title, header, rows });
+    let rows: Vec<(&str, &Pair)> = within.pairs_of(name).collect();
+    let of = |(combination, pair): &(&str, &Pair)| Key { group: (*combination).to_owned(), ..key(figure, pair) };
+    let table = Block::Table(columns.grid("combinations", title, &rows, of));
     let line = |pair: &Pair| {
         let same = |(_, other): &(&str, &Pair)| other.a == pair.a && other.b == pair.b;
         let measured = || within.pairs_of(name).filter(same).filter(|(_, other)| other.difference.is_some());
         let (all, opposite) = (measured().count(), measured().filter(|(_, other)| is_opposite(other)).count());
-        let (a, b) = (&pair.a, &pair.b);
-        let line = format!("{b} − {a}: the difference has the opposite sign in {opposite} of {all} combinations");
+        let pair = minus(&pair.b, &pair.a);
+        let line = format!("{pair}: the difference has the opposite sign in {opposite} of {all} combinations");
         (opposite > 0).then_some(line)
     };
     let lines = figure.pairs.iter().filter_map(line).collect();
@@ -503,25 +479,26 @@ fn evidence(pair: &Pair) -> Cell {
 fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
     let needed = format!("questions needed [{} %]", percent(level_of(&figure.pairs)));
-    let header = headings("b − a", &["difference", "detectable", "differing", &needed]);
-    let row = |pair: &Pair| {
-        let least = pair.reach.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
-        let mut differing = Cell::count("differing", pair.reach.differing);
-        differing.text = format!("{} of {}", pair.reach.differing, pair.reach.units);
-        differing.figures.extend(Cell::count("units", pair.reach.units).figures);
-        let cells = vec![
-            Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change(unit, pair.difference, None, None),
-            least.unwrap_or_else(Cell::nothing),
-            if pair.stopping.is_none() { differing } else { Cell::nothing() },
-            needed_for(pair),
-        ];
-        Row { key: key(figure, pair), cells }
-    };
+    let columns = Columns::of("b − a", |pair: &Pair| Cell::text(minus(&pair.b, &pair.a)))
+        .numbers("difference", |pair| change(unit, pair.difference, None, None))
+        .numbers("detectable", |pair| {
+            pair.reach.mde.map_or_else(Cell::nothing, |least| Cell::figure("mde", least, value(unit, least)))
+        })
+        .numbers("differing", differing)
+        .numbers(needed, needed_for);
     // The column has the questions of each pair where these are not those of the means.
     let of = if figure.has_own_questions() { String::new() } else { format!(" of {}", counted(figure.n, "question")) };
     let title = format!("{}, minimum detectable difference{of} at {} % power", figure.figure.label(), percent(power));
-    Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
+    Block::Table(columns.grid("power", title, &figure.pairs, |pair| key(figure, pair)))
+}
+
+/// Such as `12 of 60`; the rule of a run has its own number of questions.
+fn differing(pair: &Pair) -> Cell {
+    let Reach { differing, units, .. } = pair.reach;
+    let mut cell = Cell::count("differing", differing);
+    cell.text = format!("{differing} of {units}");
+    cell.figures.extend(Cell::count("units", units).figures);
+    if pair.stopping.is_none() { cell } else { Cell::nothing() }
 }
 
 /// Such as `110 [40, ∞]`: where the interval of the difference holds 0, no number of questions may be enough.
@@ -539,7 +516,7 @@ fn needed_for(pair: &Pair) -> Cell {
 fn without_power(figure: &FigureComparison) -> Option<Block> {
     let of_rule = figure.pairs.iter().filter(|pair| pair.stopping.is_some());
     let why = "a rule decided when to stop, and both figures are those of a number of questions that was fixed before";
-    let lines = of_rule.map(|pair| format!("{} − {}: {why}", pair.b, pair.a)).collect();
+    let lines = of_rule.map(|pair| format!("{}: {why}", minus(&pair.b, &pair.a))).collect();
     Block::lines(format!("{}, without a minimum detectable difference", figure.figure.label()), lines)
 }
 
@@ -614,11 +591,11 @@ fn with_interval(
     cell
 }
 
-fn bounds(bounds: Bounds, shown: &dyn Fn(f64) -> String) -> Cell {
-    Cell {
+fn bounds(bounds: Option<Bounds>, shown: impl Fn(f64) -> String) -> Cell {
+    bounds.map_or_else(Cell::nothing, |bounds| Cell {
         text: format!("{} to {}", shown(bounds.low), shown(bounds.high)),
         figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n))],
-    }
+    })
 }
 
 /// A rule could stop the run, so that this p or interval is not valid at its nominal level.
@@ -638,33 +615,41 @@ fn corrected_blocks(comparison: &Comparison, extras: &ComparisonExtras, metric: 
         return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
     }
     let level = percent(comparison.settings.level);
-    let share = |share: f64| value(Unit::Share, share);
-    let points = |points: f64| signed(Unit::Share, points);
-    let header = |names, unit| headings(names, &["labels", &format!("corrected {unit} [{level} %]"), "λ"]);
+    let grid = |id, about, names, unit, shown: fn(Unit, f64) -> String, rows: Vec<(String, Key, Correction)>| {
+        let columns = Columns::of(names, |(name, ..): &(String, Key, Correction)| Cell::text(name))
+            .numbers("labels", |(.., of)| Cell::count("labels", of.labels))
+            .numbers(format!("corrected {unit} [{level} %]"), move |(.., of)| corrected_cell(of, shown))
+            .numbers("λ", |(.., of)| lambda(of));
+        Block::Table(columns.grid(id, format!("{metric}, {about}"), &rows, |(_, key, _)| key.clone()))
+    };
     let means = figure.means.iter().map(|mean| {
-        let cells = corrected_cells(&mean.variant, &mean.correction, &share);
-        Row { key: Key::of(metric, &mean.variant), cells }
+        let key = Key::of(metric, &mean.variant);
+        (mean.variant.clone(), key, mean.correction)
     });
     let pairs = figure.pairs.iter().map(|pair| {
-        let cells = corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &points);
-        Row { key: Key::of_pair(metric, &pair.a, &pair.b), cells }
+        let key = Key::of_pair(metric, &pair.a, &pair.b);
+        (minus(&pair.b, &pair.a), key, pair.correction)
     });
-    let grid = |id, about, header, rows| Grid { id, title: format!("{metric}, {about}"), header, rows };
-    let means = grid("corrected_means", "corrected by labels", header("variant", "%"), means.collect());
-    let of_pairs = "pairwise, corrected by labels";
-    let pairs = grid("corrected_pairs", of_pairs, header("b − a", "points"), pairs.collect());
-    vec![Block::Table(means), Block::Table(pairs), Block::Lines { title: format!("{metric}, labels"), lines }]
+    vec![
+        grid("corrected_means", "corrected by labels", "variant", "%", value, means.collect()),
+        grid("corrected_pairs", "pairwise, corrected by labels", "b − a", "points", signed, pairs.collect()),
+        Block::Lines { title: format!("{metric}, labels"), lines },
+    ]
 }
 
-fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
-    let labels = Cell::count("labels", correction.labels as u64);
-    let (Some(found), Some(Interval { low, high })) = (correction.corrected, correction.interval) else {
-        return vec![Cell::text(name), labels, Cell::text("uncorrected"), Cell::nothing()];
+fn corrected_cell(correction: &Correction, shown: fn(Unit, f64) -> String) -> Cell {
+    let Some((found, Interval { low, high })) = correction.corrected.zip(correction.interval) else {
+        return Cell::text("uncorrected");
     };
-    let text = format!("{} [{}, {}]", shown(found.mean), shown(low), shown(high));
-    let mut estimate = Cell::figure("corrected", found.mean, text);
-    estimate.figures.extend([("low", low), ("high", high), ("se", found.se), ("freedom", float(found.freedom))]);
-    vec![Cell::text(name), labels, estimate, Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda))]
+    let [mean, from, to] = [found.mean, low, high].map(|share| shown(Unit::Share, share));
+    let mut cell = Cell::figure("corrected", found.mean, format!("{mean} [{from}, {to}]"));
+    cell.figures.extend([("low", low), ("high", high), ("se", found.se), ("freedom", float(found.freedom))]);
+    cell
+}
+
+fn lambda(correction: &Correction) -> Cell {
+    let found = correction.corrected.filter(|_| correction.interval.is_some());
+    found.map_or_else(Cell::nothing, |found| Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda)))
 }
 
 const QUESTION: usize = 60;
@@ -721,31 +706,21 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
         return vec![Block::Lines { title, lines }];
     }
     let is_repeated = flips.gained.iter().chain(&flips.lost).any(|flip| flip.repeats.is_some());
-    let repeats = is_repeated.then(|| format!("right: {}, {}", flips.a, flips.b));
-    let mut header = vec![Heading::words("id"), Heading::words("right in")];
-    header.extend(repeats.as_deref().map(Heading::words));
-    header.extend(["failure class", "divergence", "question"].map(Heading::words));
-    let of_repeats = |flip: &FlippedQuestion| flip.repeats.map_or_else(dash, |[a, b]| format!("{a}, {b}"));
-    let row = |(right, flip): (&String, &FlippedQuestion)| Row {
-        key: Key { group: flip.id.clone(), ..Key::of_pair("em", &flips.a, &flips.b) },
-        cells: [
-            Some(Cell::text(&flip.id)),
-            Some(Cell::text(right)),
-            is_repeated.then(|| Cell::text(of_repeats(flip))),
-            Some(Cell::text(flip.class.map_or("–", FailureClass::name))),
-            Some(divergence(flip.parted)),
-            Some(Cell::text(cut(&flip.question, QUESTION))),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
-    };
+    let columns = Columns::of("id", |(_, flip): &(&String, &FlippedQuestion)| Cell::text(&flip.id))
+        .words("right in", |(right, _)| Cell::text(*right))
+        .only_if(is_repeated, Heading::words(format!("right: {}, {}", flips.a, flips.b)), |(_, flip)| {
+            Cell::text(flip.repeats.map_or_else(dash, |[a, b]| format!("{a}, {b}")))
+        })
+        .words("failure class", |(_, flip)| Cell::text(flip.class.map_or("–", FailureClass::name)))
+        .words("divergence", |(_, flip)| divergence(flip.parted))
+        .words("question", |(_, flip)| Cell::text(cut(&flip.question, QUESTION)));
     // What the loser lost comes first: it is what somebody can mend.
     let mut sides = [(&flips.a, &flips.lost, &flips.b), (&flips.b, &flips.gained, &flips.a)];
     sides.sort_by_key(|(_, flips, _)| Reverse(flips.len()));
     let listed = || sides.iter().flat_map(|(right, flips, _)| flips.iter().map(move |flip| (*right, flip)));
-    let rows = listed().take(flips.most).map(row).collect();
-    let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
+    let rows: Vec<_> = listed().take(flips.most).collect();
+    let key = |flip: &FlippedQuestion| Key { group: flip.id.clone(), ..Key::of_pair("em", &flips.a, &flips.b) };
+    let mut blocks = vec![Block::Table(columns.grid("flips", title, &rows, |(_, flip)| key(flip)))];
     let by_side =
         sides.iter().map(|(right, flips, wrong)| format!("right in {right} only: {}", by_class(flips, wrong)));
     let mut lines: Vec<String> = by_side.collect();
@@ -753,7 +728,7 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     if all > flips.most {
         lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
     }
-    lines.extend(listed().take(flips.most).filter_map(|(_, flip)| flip.command.clone()));
+    lines.extend(rows.iter().filter_map(|(_, flip)| flip.command.clone()));
     let title = "flipped answers by failure class, and commands that show both episodes";
     blocks.extend(Block::lines(title, lines));
     blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
@@ -809,36 +784,35 @@ fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
 
 fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
     let unit = figure.figure.unit;
-    let row = |group: &Group, about: &str, found: Cell, n: usize, [a, b]: [&str; 2]| {
-        let value = group.value.as_deref();
-        let of_group = format!("{}={}", breakdown.by, value.unwrap_or_default());
-        let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), found, Cell::count("n", n)];
-        Row { key: Key { group: of_group, ..Key::of_pair(&breakdown.figure, a, b) }, cells }
+    let of = |group: &Group| Cell::text(group.value.as_deref().unwrap_or("–"));
+    let key = |group: &Group, a, b| {
+        let group = format!("{}={}", breakdown.by, group.value.as_deref().unwrap_or_default());
+        Key { group, ..Key::of_pair(&breakdown.figure, a, b) }
     };
-    let mean = |group: &Group, mean: &GroupMean| {
-        let found = estimate(unit, "mean", mean.mean, None, mean.interval);
-        row(group, &mean.variant, found, group.n, [&mean.variant, ""])
-    };
-    let pair = |group: &Group, pair: &GroupPair| {
+    let groups = || breakdown.groups.iter();
+    let interval = groups().flat_map(|group| &group.means).find_map(|mean| mean.interval);
+    let means: Vec<_> = groups().flat_map(|group| group.means.iter().map(move |mean| (group, mean))).collect();
+    let pairs: Vec<_> = groups().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair))).collect();
+    let of_means = Columns::of(&breakdown.by, |(group, _): &(&Group, &GroupMean)| of(group))
+        .words("variant", |(_, mean)| Cell::text(&mean.variant))
+        .numbers(headed(&figure.figure, interval), |(_, of)| estimate(unit, "mean", of.mean, None, of.interval))
+        .numbers("n", |(group, _)| Cell::count("n", group.n));
+    let difference = |pair: &GroupPair| {
         let mut found = change(unit, pair.difference, pair.se, pair.interval);
         if pair.interval.is_some() && pair.stopped_by.is_some() {
             mark_stopped(&mut found);
         }
-        row(group, &format!("{} − {}", pair.b, pair.a), found, pair.n, [&pair.a, &pair.b])
+        found
     };
-    let groups = || breakdown.groups.iter();
-    let means = groups().flat_map(|group| group.means.iter().map(move |of| mean(group, of))).collect();
-    let pairs = groups().flat_map(|group| group.pairs.iter().map(move |of| pair(group, of))).collect();
-    let interval = groups().flat_map(|group| &group.means).find_map(|mean| mean.interval);
+    let of_pairs = Columns::of(&breakdown.by, |(group, _): &(&Group, &GroupPair)| of(group))
+        .words("b − a", |(_, pair)| Cell::text(minus(&pair.b, &pair.a)))
+        .numbers("difference", |(_, pair)| difference(pair))
+        .numbers("n", |(_, pair)| Cell::count("n", pair.n));
     let title = format!("{} by {}", figure.figure.label(), breakdown.by);
-    let table = |id, title, about, what: &str, rows| {
-        let mut header = vec![Heading::words(&breakdown.by)];
-        header.extend(headings(about, &[what, "n"]));
-        Block::Table(Grid { id, title, header, rows })
-    };
     let pairwise = format!("{title}, pairwise");
     [
-        table("part_means", title, "variant", &headed(&figure.figure, interval), means),
-        table("part_pairs", pairwise, "b − a", "difference", pairs),
+        of_means.grid("part_means", title, &means, |(group, mean)| key(group, &mean.variant, "")),
+        of_pairs.grid("part_pairs", pairwise, &pairs, |(group, pair)| key(group, &pair.a, &pair.b)),
     ]
+    .map(Block::Table)
 }

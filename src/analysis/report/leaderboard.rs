@@ -1,7 +1,7 @@
 //! Variants of many runs as a list: what each was, what it scored, and which of them are tied.
 
 use super::console::dash;
-use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
+use super::sheet::{Block, Cell, Columns, Grid, Heading, Key, Sheet};
 use crate::analysis::compare::verdict::value;
 use crate::analysis::compare::{Unit, VariantMean};
 use crate::analysis::results::{Group, Origin, Results, Source};
@@ -197,37 +197,26 @@ fn day(entry: &Entry) -> Option<&str> {
 fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
     let priced = entries.iter().any(|entry| entry.cost_usd.is_some());
     let tagged = entries.iter().any(|entry| !entry.tags.is_empty());
-    let mut header = vec![
-        Heading::words("run"),
-        Heading::numbers(format!("{} % [95 %]", entries[0].label)),
-        Heading::numbers("rank"),
-    ];
-    header.extend(priced.then(|| Heading::numbers("USD")));
-    header.push(Heading::words(if common.day.is_some() { "begun" } else { "begun (UTC)" }));
-    header.extend(common.model.is_none().then(|| Heading::words("model")));
-    header.extend(common.episodes.is_none().then(|| Heading::words("episodes")));
-    header.extend(tagged.then(|| Heading::words("tags")));
-    let row = |entry: &Entry| {
-        let mut cells = vec![
-            Cell::text(common.below_folder(&entry.short)),
-            Cell::text(em(entry)),
-            entry.rank.map_or_else(Cell::nothing, |rank| Cell::count("rank", rank)),
-        ];
-        let cost = entry.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"));
-        cells.extend(priced.then(|| Cell::text(cost)));
+    let begun = |entry: &Entry| {
         let time = entry.started_at.get(11..16).unwrap_or("–");
-        let begun = day(entry).filter(|_| common.day.is_none()).map(|day| format!("{day} {time}"));
-        cells.push(Cell::text(begun.unwrap_or_else(|| time.to_owned())));
-        cells.extend(common.model.is_none().then(|| Cell::text(&entry.model)));
-        let episodes = match entry.episodes {
-            n if n < entry.planned => format!("{n} of {}", entry.planned),
-            n => n.to_string(),
-        };
-        cells.extend(common.episodes.is_none().then(|| Cell::text(episodes)));
-        cells.extend(tagged.then(|| Cell::text(entry.tags.join(", "))));
-        Row { key: Key::of("", &entry.name), cells }
+        let day = day(entry).filter(|_| common.day.is_none());
+        Cell::text(day.map_or_else(|| time.to_owned(), |day| format!("{day} {time}")))
     };
-    Grid { id: "runs", title, header, rows: entries.iter().map(row).collect() }
+    let episodes = |entry: &Entry| match entry.episodes {
+        n if n < entry.planned => format!("{n} of {}", entry.planned),
+        n => n.to_string(),
+    };
+    let columns = Columns::of("run", |entry: &Entry| Cell::text(common.below_folder(&entry.short)))
+        .numbers(format!("{} % [95 %]", entries[0].label), |entry| Cell::text(em(entry)))
+        .numbers("rank", |entry| entry.rank.map_or_else(Cell::nothing, |rank| Cell::count("rank", rank)))
+        .only_if(priced, Heading::numbers("USD"), |entry| {
+            Cell::text(entry.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")))
+        })
+        .words(if common.day.is_some() { "begun" } else { "begun (UTC)" }, begun)
+        .only_if(common.model.is_none(), Heading::words("model"), |entry| Cell::text(&entry.model))
+        .only_if(common.episodes.is_none(), Heading::words("episodes"), |entry| Cell::text(episodes(entry)))
+        .only_if(tagged, Heading::words("tags"), |entry| Cell::text(entry.tags.join(", ")));
+    columns.grid("runs", title, entries, |entry| Key::of("", &entry.name))
 }
 
 fn em(entry: &Entry) -> String {

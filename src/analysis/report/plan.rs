@@ -1,20 +1,19 @@
 //! The tables of a plan: the variants, and what each is expected to cost.
 
 use super::console::dash;
-use super::sheet::{Heading, headings, table};
+use super::sheet::{Columns, Heading};
 use crate::base::text::{thousands, visible_line};
 use crate::runner::EstimateRow;
 use crate::runner::experiment::Differing;
 
 /// A table of the variants, and below it what they have in common, ending in a line break.
 pub(crate) fn cells(cells: &Differing, width: usize) -> String {
-    let mut header = vec![Heading::words("variant")];
-    header.extend(cells.settings.iter().map(Heading::words));
-    let row = |(variant, values): &(String, Vec<Option<String>>)| {
-        let values = values.iter().map(|value| value.as_deref().map_or_else(dash, name));
-        std::iter::once(name(variant)).chain(values).collect()
-    };
-    let mut text = table(&header, &cells.rows.iter().map(row).collect::<Vec<_>>(), width) + "\n";
+    type Cells = (String, Vec<Option<String>>);
+    let variants = Columns::of("variant", |(variant, _): &Cells| name(variant));
+    let columns = cells.settings.iter().enumerate().fold(variants, |columns, (at, setting)| {
+        columns.words(setting, move |(_, values)| values[at].as_deref().map_or_else(dash, name))
+    });
+    let mut text = columns.table(&cells.rows, width) + "\n";
     let same: Vec<String> = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value))).collect();
     if !same.is_empty() {
         text = text + "in all of them: " + &same.join(", ") + "\n";
@@ -28,24 +27,20 @@ fn name(text: &str) -> String {
 
 /// A table of the expected and the largest costs (`n` episodes) below a title; US dollars if at least one price is known.
 pub(crate) fn costs(title: &str, rows: &[EstimateRow], width: usize) -> String {
-    let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
     let usd = |row: &EstimateRow| row.expected.usd.zip(row.most.usd);
     let priced = rows.iter().any(|row| usd(row).is_some());
-    if priced {
-        header.extend(["USD", "at most"].map(Heading::numbers));
-    }
-    let row = |row: &EstimateRow| {
-        let EstimateRow { variant, due, expected, most } = row;
-        let mut cells = vec![name(variant)];
-        cells.extend([*due, expected.load.calls, most.load.calls].map(thousands));
-        cells.extend([expected, most].map(|expense| short(expense.load.usage.total())));
-        if priced {
-            let usd = usd(row).map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
-            cells.extend(usd.unwrap_or_else(|| [dash(), dash()]));
-        }
-        cells
+    let cost = |of: fn((f64, f64)) -> f64| {
+        move |row: &EstimateRow| usd(row).map_or_else(dash, |both| format!("{:.4}", of(both)))
     };
-    let table = table(&header, &rows.iter().map(row).collect::<Vec<_>>(), width);
+    let table = Columns::of("variant", |row: &EstimateRow| name(&row.variant))
+        .numbers("n", |row| thousands(row.due))
+        .numbers("calls", |row| thousands(row.expected.load.calls))
+        .numbers("at most", |row| thousands(row.most.load.calls))
+        .numbers("tokens", |row| short(row.expected.load.usage.total()))
+        .numbers("at most", |row| short(row.most.load.usage.total()))
+        .only_if(priced, Heading::numbers("USD"), cost(|(expected, _)| expected))
+        .only_if(priced, Heading::numbers("at most"), cost(|(_, most)| most))
+        .table(rows, width);
     format!("{}\n{table}\n", visible_line(title, 200))
 }
 

@@ -1,7 +1,7 @@
 //! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding, repeats of questions.
 
 use super::console::{dash, duration, percent, wrapped, wrapped_command};
-use super::sheet::{Heading, headings, table};
+use super::sheet::{Columns, Heading};
 use crate::analysis::results::Correction;
 use crate::base::short_names::ShortNames;
 use crate::base::stats::{Interval, Mean, Moments, Sums, wilson};
@@ -75,16 +75,10 @@ impl RunSummary<'_> {
     }
 
     fn tables(&self, width: usize) -> String {
-        let names = self.names();
-        let text = format!(
-            "{}\n{}\n{}\n{}\n",
-            self.scores(&names, width),
-            caption(self.rows.iter().map(|row| &row.score), self.accuracy),
-            self.costs(&names, width),
-            self.times(),
-        );
-        let assessments = self.rows.iter().map(|row| &row.assessment);
-        text + &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width)
+        let intervals = caption(self.rows.iter().map(|row| &row.score), self.accuracy);
+        let (scores, costs, times) = (self.scores(width), self.costs(width), self.times());
+        let assessments: Vec<Assessed> = self.rows.iter().map(|row| (self.shown_name(row), &row.assessment)).collect();
+        format!("{scores}\n{intervals}\n{costs}\n{times}\n") + &assessment_tables(&assessments, width)
     }
 
     fn commands(&self, title: &str, width: usize) -> String {
@@ -92,8 +86,8 @@ impl RunSummary<'_> {
         if self.next.is_empty() { String::new() } else { commands.fold(format!("{title}:\n"), |text, it| text + &it) }
     }
 
-    fn names(&self) -> Vec<String> {
-        self.rows.iter().map(|row| visible_line(self.name(row), NAME)).collect()
+    fn shown_name(&self, row: &VariantScore) -> String {
+        visible_line(self.name(row), NAME)
     }
 
     fn name<'r>(&'r self, row: &'r VariantScore) -> &'r str {
@@ -105,43 +99,33 @@ impl RunSummary<'_> {
         let shows = |has: fn(&RunScore) -> bool| self.rows.iter().any(|row| has(&row.score));
         let (priced, unmeasured) = (shows(|score| score.cost_usd.is_some()), shows(|score| score.not_measured > 0));
         let wrong = self.rows.iter().any(|row| row.assessment.wrong > 0);
-        let mut header = headings("variant", &["n"]);
-        let figures: &[&str] = if self.accuracy { &["accuracy % [95 %]"] } else { &["EM % [95 %]", "F1 %"] };
-        header.extend(figures.iter().copied().chain(["steps"]).map(Heading::numbers));
-        header.extend(priced.then(|| Heading::numbers("USD")));
-        header.extend(unmeasured.then(|| Heading::numbers("not\nmeasured")));
-        header.extend(wrong.then(|| Heading::words("top failure")));
-        let row = |name: String, VariantScore { score, assessment, .. }: &VariantScore, of_all: bool| {
-            let mut cells = vec![name, thousands(score.scored), estimate(score.em, em_interval(score))];
-            cells.extend((!self.accuracy).then(|| score.f1.map_or_else(dash, percent)));
-            cells.push(score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")));
-            cells.extend(priced.then(|| score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"))));
-            cells.extend(unmeasured.then(|| thousands(score.not_measured)));
-            cells.extend(wrong.then(|| commonest_failure(assessment, of_all)));
-            cells
-        };
-        let rows = |of_all: bool| -> Vec<Vec<String>> {
-            self.names().into_iter().zip(self.rows).map(|(name, score)| row(name, score, of_all)).collect()
+        let columns = |of_all: bool| {
+            self.scored()
+                .only_if(!self.accuracy, Heading::numbers("F1 %"), |row| row.score.f1.map_or_else(dash, percent))
+                .numbers("steps", mean_steps)
+                .only_if(priced, Heading::numbers("USD"), cost)
+                .only_if(unmeasured, Heading::numbers("not\nmeasured"), |row| thousands(row.score.not_measured))
+                .only_if(wrong, Heading::words("top failure"), move |row| commonest_failure(&row.assessment, of_all))
         };
         // Names on one line are worth more than how many answers are wrong.
-        let whole = rows(true);
+        let whole: Vec<Vec<String>> = self.rows.iter().map(|row| columns(true).cells(row)).collect();
         let widest = |at: usize| whole.iter().map(|row| row[at].width() + 2).max().unwrap_or_default();
-        let needed: usize = (0..header.len()).map(widest).sum();
-        table(&header, &if needed > width { rows(false) } else { whole }, width)
+        let needed: usize = (0..whole.first().map_or(0, Vec::len)).map(widest).sum();
+        columns(needed <= width).table(self.rows, width)
     }
 
-    fn scores(&self, names: &[String], width: usize) -> String {
-        let figures: &[&str] =
-            if self.accuracy { &["n", "accuracy % [95 %]"] } else { &["n", "EM % [95 %]", "F1 % [95 %]"] };
-        let mut header = headings("variant", figures);
-        header.push(Heading::words("outcomes"));
-        let row = |(name, VariantScore { score, .. }): (&String, &VariantScore)| {
-            let mut cells = vec![name.clone(), thousands(score.scored), estimate(score.em, em_interval(score))];
-            cells.extend((!self.accuracy).then(|| estimate(score.f1, f1_interval(score))));
-            cells.push(outcomes(score));
-            cells
-        };
-        table(&header, &names.iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
+    /// The first columns of what the variants score.
+    fn scored(&self) -> Columns<'_, VariantScore, String> {
+        let em = if self.accuracy { "accuracy % [95 %]" } else { "EM % [95 %]" };
+        Columns::of("variant", |row| self.shown_name(row))
+            .numbers("n", |row: &VariantScore| thousands(row.score.scored))
+            .numbers(em, |row| estimate(row.score.em, em_interval(&row.score)))
+    }
+
+    fn scores(&self, width: usize) -> String {
+        let f1 = |row: &VariantScore| estimate(row.score.f1, f1_interval(&row.score));
+        let columns = self.scored().only_if(!self.accuracy, Heading::numbers("F1 % [95 %]"), f1);
+        columns.words("outcomes", |row| outcomes(&row.score)).table(self.rows, width)
     }
 
     /// A line for each variant: `react  EM 65.0 [52.4, 75.8]  F1 65.5  n 60`.
@@ -178,23 +162,33 @@ impl RunSummary<'_> {
         format!("time: mean per episode{whole}")
     }
 
-    fn costs(&self, names: &[String], width: usize) -> String {
-        let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
-        let row = |(name, VariantScore { score, episode_ms, .. }): (&String, &VariantScore)| {
-            let tokens = score.counted_usage().and_then(Usage::split);
-            vec![
-                name.clone(),
-                score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
-                score.calls.map_or_else(dash, thousands),
-                score.bad_calls.map_or_else(dash, thousands),
-                tokens.map_or_else(dash, |tokens| thousands(tokens.prompt_tokens)),
-                tokens.map_or_else(dash, |tokens| thousands(tokens.completion_tokens)),
-                score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
-                episode_ms.and_then(|ms| ms.checked_div(score.episodes)).map_or_else(dash, duration),
-            ]
+    fn costs(&self, width: usize) -> String {
+        let tokens = |of: fn(Usage) -> u64| {
+            move |row: &VariantScore| {
+                row.score.counted_usage().and_then(Usage::split).map_or_else(dash, |usage| thousands(of(usage)))
+            }
         };
-        table(&header, &names.iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
+        let time = |VariantScore { score, episode_ms, .. }: &VariantScore| {
+            episode_ms.and_then(|ms| ms.checked_div(score.episodes)).map_or_else(dash, duration)
+        };
+        Columns::of("variant", |row| self.shown_name(row))
+            .numbers("steps", mean_steps)
+            .numbers("calls", |row| row.score.calls.map_or_else(dash, thousands))
+            .numbers("bad calls", |row| row.score.bad_calls.map_or_else(dash, thousands))
+            .numbers("tokens in", tokens(|usage| usage.prompt_tokens))
+            .numbers("tokens out", tokens(|usage| usage.completion_tokens))
+            .numbers("USD", cost)
+            .numbers("time", time)
+            .table(self.rows, width)
     }
+}
+
+fn mean_steps(row: &VariantScore) -> String {
+    row.score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}"))
+}
+
+fn cost(row: &VariantScore) -> String {
+    row.score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"))
 }
 
 /// Episodes that are in no figure.
@@ -282,14 +276,17 @@ fn written(value: Option<f64>, interval: Option<Interval>, number: fn(f64) -> St
     value.map_or_else(dash, |value| number(value) + &interval.unwrap_or_default())
 }
 
+/// A variant by its name, and what its answers came from.
+type Assessed<'a> = (String, &'a RunAssessment);
+
 /// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
-fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+fn assessment_tables(variants: &[Assessed<'_>], width: usize) -> String {
     let failures = failures(variants, width);
     let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
     format!("{}\n{why}explained in: wikitrail docs metrics\n", shares(variants, width))
 }
 
-fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+fn shares(variants: &[Assessed<'_>], width: usize) -> String {
     let columns: [(&str, Of); 8] = [
         ("gold\npages", |of| of.gold_pages),
         ("all\nhops", |of| of.all_hops),
@@ -300,28 +297,22 @@ fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
         ("lucky", |of| of.lucky),
         ("un-\ngrounded", |of| of.ungrounded),
     ];
-    shares_table("% of", columns, variants, width)
+    shares_table("% of", &columns, variants, width)
 }
 
 type Of = fn(&RunAssessment) -> Share;
 
 /// Shares in per cent; a dash where there is nothing to take a share of.
-fn shares_table<const N: usize>(
-    title: &str,
-    columns: [(&str, Of); N],
-    variants: &[(&str, &RunAssessment)],
-    width: usize,
-) -> String {
-    let row = |(name, of): &(&str, &RunAssessment)| {
-        let shares = columns.map(|(_, share)| share(of).value().map_or_else(dash, percent));
-        std::iter::once((*name).to_owned()).chain(shares).collect()
-    };
-    let rows: Vec<_> = variants.iter().map(row).collect();
-    table(&headings(title, &columns.map(|(heading, _)| heading)), &rows, width)
+fn shares_table(title: &str, columns: &[(&str, Of)], variants: &[Assessed<'_>], width: usize) -> String {
+    let names = Columns::of(title, |(name, _): &Assessed<'_>| name.clone());
+    let shares = columns.iter().fold(names, |table, (heading, share)| {
+        table.numbers(*heading, |(_, of)| share(of).value().map_or_else(dash, percent))
+    });
+    shares.table(variants, width)
 }
 
 /// The rows of Table 2 of the `ReAct` paper as columns: shares of the right answers that have a text, and of the wrong.
-fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+fn paper(variants: &[Assessed<'_>], width: usize) -> String {
     fn of_right(of: &RunAssessment, count: u64) -> Share {
         Share { count, of: of.paper.true_positive + of.paper.false_positive }
     }
@@ -337,7 +328,7 @@ fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
         ("label\nambig.", |of| of_wrong(of, of.paper.label_ambiguity)),
         ("other\nfailure", |of| of_wrong(of, of.paper.other)),
     ];
-    shares_table("% as in\nReAct, Table 2", columns, variants, width)
+    shares_table("% as in\nReAct, Table 2", &columns, variants, width)
 }
 
 /// Such as `search, 22 of 35`, or `search, 22`: of equals the first in the order of the classes.
@@ -350,20 +341,21 @@ fn commonest_failure(of: &RunAssessment, of_all: bool) -> String {
     })
 }
 
-fn failures(variants: &[(&str, &RunAssessment)], width: usize) -> Option<String> {
-    let row = |(name, of): &(&str, &RunAssessment)| {
+fn failures(variants: &[Assessed<'_>], width: usize) -> Option<String> {
+    let classes = |(_, of): &Assessed<'_>| {
         let classes = of.failures.iter().filter(|(_, count)| *count > 0);
         let classes = classes.map(|(class, count)| format!("{} {}", thousands(count), class.name()));
-        let classes = classes.collect::<Vec<_>>().join(", ");
         let ended = match of.step_limit {
             0 => String::new(),
             count => format!("; {} ended at the step limit", thousands(count)),
         };
-        vec![(*name).to_owned(), thousands(of.wrong), classes + &ended]
+        classes.collect::<Vec<_>>().join(", ") + &ended
     };
-    let rows: Vec<_> = variants.iter().filter(|(_, of)| of.wrong > 0).map(row).collect();
-    let header = [Heading::words("variant"), Heading::numbers("wrong"), Heading::words("failure classes")];
-    (!rows.is_empty()).then(|| table(&header, &rows, width))
+    let wrong = || variants.iter().filter(|(_, of)| of.wrong > 0);
+    let columns = Columns::of("variant", |(name, _): &Assessed<'_>| name.clone())
+        .numbers("wrong", |(_, of)| thousands(of.wrong))
+        .words("failure classes", classes);
+    wrong().next().map(|_| columns.table(wrong(), width))
 }
 
 /// A metric from a file over the episodes of a variant.
@@ -389,45 +381,30 @@ pub(crate) fn attempts_table(rows: &[VariantScore], width: usize) -> String {
     if rows.iter().all(|row| row.score.attempted == row.score.scored) {
         return String::new();
     }
-    let header = headings("variant", &["n", "attempted", "right given\nattempted % [95 %]", "SimpleQA F1\n% [95 %]"]);
-    let row = |VariantScore { name, score, .. }: &VariantScore| {
-        vec![
-            visible_line(name, NAME),
-            thousands(score.scored),
-            thousands(score.attempted),
-            estimate(score.given_attempted.mean(), given_attempted_interval(score)),
-            estimate(score.simpleqa_f1.mean(), ratio_interval(score.simpleqa_f1)),
-        ]
-    };
-    table(&header, &rows.iter().map(row).collect::<Vec<_>>(), width) + "\n"
+    let columns = Columns::of("variant", |row: &VariantScore| visible_line(&row.name, NAME))
+        .numbers("n", |row| thousands(row.score.scored))
+        .numbers("attempted", |row| thousands(row.score.attempted))
+        .numbers("right given\nattempted % [95 %]", |VariantScore { score, .. }| {
+            estimate(score.given_attempted.mean(), given_attempted_interval(score))
+        })
+        .numbers("SimpleQA F1\n% [95 %]", |VariantScore { score, .. }| {
+            estimate(score.simpleqa_f1.mean(), ratio_interval(score.simpleqa_f1))
+        });
+    columns.table(rows, width) + "\n"
 }
 
 /// The table, ending in a line break; shares are in per cent. Nothing without rows.
 fn joined_table(rows: &[JoinedRow], short: &ShortNames, width: usize) -> Option<String> {
-    let mut header = vec![
-        Heading::words("variant"),
-        Heading::words("metric"),
-        Heading::numbers("episodes"),
-        Heading::numbers("mean [95 %]"),
-    ];
     let judged = rows.iter().any(|row| row.correction.is_some());
-    if judged {
-        header.push(Heading::numbers("corrected [95 %]"));
-    }
-    let cells = |row: &JoinedRow| {
-        let sign = if row.unit == Unit::Share { " %" } else { "" };
-        let mut cells = vec![
-            visible_line(short.of_name(&row.variant), 80),
-            visible_line(&row.metric, 60) + sign,
-            thousands(row.episodes),
-            joined_estimate(row),
-        ];
-        if judged {
-            cells.push(row.correction.as_ref().map_or_else(dash, corrected));
-        }
-        cells
-    };
-    (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
+    let sign = |row: &JoinedRow| if row.unit == Unit::Share { " %" } else { "" };
+    let columns = Columns::of("variant", |row: &JoinedRow| visible_line(short.of_name(&row.variant), 80))
+        .words("metric", |row| visible_line(&row.metric, 60) + sign(row))
+        .numbers("episodes", |row| thousands(row.episodes))
+        .numbers("mean [95 %]", joined_estimate)
+        .only_if(judged, Heading::numbers("corrected [95 %]"), |row| {
+            row.correction.as_ref().map_or_else(dash, corrected)
+        });
+    (!rows.is_empty()).then(|| columns.table(rows, width) + "\n")
 }
 
 fn joined_line(row: &JoinedRow) -> String {
@@ -575,37 +552,29 @@ pub(crate) fn repeats_tables<'a>(
 }
 
 fn stability(variants: &[(&str, &Repeats)], width: usize) -> String {
-    let header = headings("repeats", &["questions", "unstable", "same answer\n% [95 %]", "SD of\nsteps", "SD of\nUSD"]);
-    let row = |(name, repeats): &(&str, &Repeats)| {
-        vec![
-            visible_line(name, 80),
-            thousands(repeats.questions()),
-            thousands(repeats.unstable().count()),
-            Estimate::of(&repeats.agreement()).cell(),
-            repeats.steps_deviation().map_or_else(dash, |steps| format!("{steps:.2}")),
-            repeats.cost_deviation().map_or_else(dash, |cost| format!("{cost:.4}")),
-        ]
-    };
-    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width) + "\n"
+    let columns = Columns::of("repeats", |(name, _): &(&str, &Repeats)| visible_line(name, 80))
+        .numbers("questions", |(_, repeats)| thousands(repeats.questions()))
+        .numbers("unstable", |(_, repeats)| thousands(repeats.unstable().count()))
+        .numbers("same answer\n% [95 %]", |(_, repeats)| Estimate::of(&repeats.agreement()).cell())
+        .numbers("SD of\nsteps", |(_, of)| of.steps_deviation().map_or_else(dash, |steps| format!("{steps:.2}")))
+        .numbers("SD of\nUSD", |(_, of)| of.cost_deviation().map_or_else(dash, |cost| format!("{cost:.4}")));
+    columns.table(variants, width) + "\n"
 }
 
 /// A row for each variant and `k`. `pass@1` is EM.
 fn passes(variants: &[(&str, &Repeats)], width: usize) -> Option<String> {
-    let mut rows = Vec::new();
-    for (name, repeats) in variants {
-        for row in pass_rows(repeats).filter(|row| row.k > 1) {
-            rows.push(vec![
-                visible_line(name, 80),
-                row.k.to_string(),
-                row.pass_at.cell(),
-                row.pass_hat.cell(),
-                thousands(row.questions),
-                if row.left_out > 0 { thousands(row.left_out) } else { dash() },
-            ]);
-        }
-    }
-    let header = headings("variant", &["k", "pass@k % [95 %]", "pass^k % [95 %]", "questions", "fewer\nthan k"]);
-    (!rows.is_empty()).then(|| table(&header, &rows, width) + "\n")
+    let of = |(name, repeats): &(&'_ str, &Repeats)| {
+        let name = visible_line(name, 80);
+        pass_rows(repeats).filter(|row| row.k > 1).map(move |row| (name.clone(), row)).collect::<Vec<_>>()
+    };
+    let rows: Vec<(String, PassRow)> = variants.iter().flat_map(of).collect();
+    let columns = Columns::of("variant", |(name, _): &(String, PassRow)| name.clone())
+        .numbers("k", |(_, row)| row.k.to_string())
+        .numbers("pass@k % [95 %]", |(_, row)| row.pass_at.cell())
+        .numbers("pass^k % [95 %]", |(_, row)| row.pass_hat.cell())
+        .numbers("questions", |(_, row)| thousands(row.questions))
+        .numbers("fewer\nthan k", |(_, row)| if row.left_out > 0 { thousands(row.left_out) } else { dash() });
+    (!rows.is_empty()).then(|| columns.table(&rows, width) + "\n")
 }
 
 /// The same in full precision.
