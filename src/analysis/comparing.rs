@@ -15,7 +15,7 @@ use crate::analysis::{Tell, flip_lists};
 use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
-use crate::base::{ExperimentRecord, Pairs};
+use crate::base::{ExperimentRecord, Manifest, Pairs};
 use crate::runner::RunError;
 use crate::scoring::{ClosedBook, Figure, Pass, RightAnswers, closed_book_sentences, closed_books_within, figure};
 use serde::{Deserialize, Serialize};
@@ -63,11 +63,8 @@ impl CompareRequest {
             joined.map_or_else(|| canonical(typed), |metric| metric.name.clone())
         };
         let mut names: Vec<String> = self.metric.iter().map(name).filter(|name| !name.is_empty()).collect();
-        for metric in &self.joined {
-            if !names.contains(&metric.name) {
-                names.push(metric.name.clone());
-            }
-        }
+        let others = self.joined.iter().map(|metric| &metric.name).filter(|name| !names.contains(name));
+        names.extend(others.cloned().collect::<Vec<_>>());
         names
     }
 
@@ -117,10 +114,7 @@ impl CompareRequest {
 
     fn settings(&self, pairs: Pairs) -> Result<Settings, RunError> {
         let figure = |name: String| match self.joined.iter().find(|metric| metric.name == name) {
-            Some(metric) => {
-                let (unit, judged) = (metric.unit, metric.is_judged());
-                NamedFigure::joined(name, unit, judged)
-            }
+            Some(metric) => NamedFigure::joined(name, metric.unit, metric.is_judged()),
             None => NamedFigure::new(name),
         };
         let mut figures: Vec<NamedFigure> = self.figures().into_iter().map(figure).collect();
@@ -268,8 +262,8 @@ fn closed_books_of(sources: &[Source], names: &[String], matching: Option<&Match
         answers
     };
     let answers: Vec<RightAnswers> = sources.iter().map(answers).collect();
-    let variants = sources.iter().map(|source| source.origin.as_ref().map(|origin| &origin.variant));
-    let of_runs: Option<Vec<_>> = variants.zip(&answers).map(|(variant, answers)| Some((variant?, answers))).collect();
+    let of_runs: Option<Vec<_>> =
+        sources.iter().zip(&answers).map(|(source, answers)| Some((source.variant()?, answers))).collect();
     closed_books_within(&of_runs.unwrap_or_default(), called)
 }
 
@@ -315,7 +309,7 @@ impl Possibilities {
         figures: &[String],
     ) -> Result<Option<Self>, RunError> {
         // The arms of a branch are compared as its table compares them.
-        let of_branch = |source: &Source| source.origin.as_ref().is_some_and(|origin| origin.manifest.is_branch());
+        let of_branch = |source: &Source| source.manifest().is_some_and(Manifest::is_branch);
         if !request.names_pairs() || sources.iter().all(of_branch) {
             return Ok(None);
         }
@@ -336,8 +330,7 @@ impl Possibilities {
 fn others(request: &CompareRequest, sources: &[Source]) -> Result<(usize, Vec<Source>), RunError> {
     let mut refs: Vec<RunRef> = Vec::new();
     for source in sources {
-        let Some(origin) = &source.origin else { continue };
-        for variant in &origin.manifest.variants {
+        for variant in source.manifest().iter().flat_map(|manifest| &manifest.variants) {
             let other = RunRef { path: source.run.path.clone(), variant: Some(variant.name.clone()) };
             if !refs.contains(&other) && sources.iter().all(|named| named.run != other) {
                 refs.push(other);
@@ -377,7 +370,7 @@ fn warn(warnings: &[String], tell: Tell<'_>) {
 }
 
 fn questions_of(sources: &[Source]) -> Option<usize> {
-    let mut datasets = sources.iter().map(|source| Some(&source.origin.as_ref()?.manifest.dataset));
+    let mut datasets = sources.iter().map(|source| Some(&source.manifest()?.dataset));
     let first = datasets.next()??;
     datasets.all(|other| other.is_some_and(|other| other.sha256 == first.sha256)).then_some(first.questions)
 }
@@ -724,8 +717,7 @@ fn beside_development(
     let (development, figures) = loaded(request, &request.dev, tell)?;
     let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
     let same = counterparts(sources, &development, holdout)?;
-    let columns: Vec<Variant> =
-        same.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &request.by)).collect();
+    let columns = columns(request, &same, &names, &figures);
     // A rule that could stop a run on one part says nothing about the other.
     let stopped = results::stopped(&same, &names)?;
     let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };

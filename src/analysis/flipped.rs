@@ -96,9 +96,8 @@ impl<'a> Finder<'a> {
 }
 
 fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
-    let _ = (a.origin.as_ref()?, b.origin.as_ref()?);
-    let one = |source: &Source| shell_word(&format!("{}:{id}", source.typed()));
-    Some(format!("wikitrail show {} {}", one(a), one(b)))
+    let one = |source: &Source| source.origin.as_ref().map(|_| shell_word(&format!("{}:{id}", source.typed())));
+    Some(format!("wikitrail show {} {}", one(a)?, one(b)?))
 }
 
 type Lookup = Box<dyn Fn(&str) -> Result<Option<String>, RunError>>;
@@ -130,7 +129,7 @@ impl Editions {
         let as_of = |found: &Result<Rc<Dated>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
         let mut described = [0, 1].map(|at| Edition {
             variant: pair[at].0.name.clone(),
-            wiki: pair[at].1.origin.as_ref().map(|origin| origin.variant.wiki.clone()),
+            wiki: pair[at].1.variant().map(|variant| variant.wiki.clone()),
             as_of: as_of(&found[at]),
         });
         let mut corpora = both(found);
@@ -172,7 +171,7 @@ fn both([a, b]: [Result<Rc<Dated>, String>; 2]) -> Result<[Rc<Dated>; 2], String
 
 impl Opened {
     fn of(&mut self, source: &Source) -> Result<Rc<Dated>, String> {
-        let variant = &source.origin.as_ref().ok_or("tables of figures have no corpus")?.variant;
+        let variant = source.variant().ok_or("tables of figures have no corpus")?;
         let named = visible_line(&variant.wiki, 120);
         let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is not a corpus"))?;
         let found = self.0.entry(dir.to_owned()).or_insert_with(|| open(dir).map(Rc::new)).clone();

@@ -16,7 +16,6 @@ use crate::runner::experiment::{
 };
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Summary, VariantScore};
-use crate::scoring::RunScore;
 use crate::scoring::figure::label;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,9 +39,36 @@ pub(crate) struct Figures<'a> {
     pub(crate) method: Option<Method>,
 }
 
+/// A dataset by a metric: what is recorded, beside what others have published.
 pub(crate) struct Table<'a> {
     pub(crate) summary: &'a Summary,
-    pub(crate) beside: PublishedComparison,
+    pub(crate) dataset: &'a str,
+    /// `em`, `accuracy` or `f1`.
+    pub(crate) metric: &'static str,
+    /// Names of the published systems, one per column.
+    pub(crate) sources: Vec<&'a str>,
+    pub(crate) rows: Vec<Ours<'a>>,
+}
+
+/// A row: our figure, and the published ones for the same method.
+pub(crate) struct Ours<'a> {
+    pub(crate) variant: &'a str,
+    /// Our mean, 0 to 1; absent if nothing was measured.
+    pub(crate) mean: Option<f64>,
+    /// Its interval, 0 to 1.
+    pub(crate) interval: Option<Interval>,
+    pub(crate) n: u64,
+    /// Episodes that were not measured; they are left out of the mean.
+    pub(crate) not_measured: u64,
+    /// Published figures, one per source.
+    pub(crate) published: Vec<Option<PublishedShare>>,
+}
+
+/// A published figure in per cent, and where it lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PublishedShare {
+    pub(crate) percent: f64,
+    pub(crate) place: Option<Place>,
 }
 
 impl Reproduction {
@@ -152,9 +178,7 @@ impl Reproduction {
             if metrics.is_empty() {
                 metrics.push(PublishedMetric::Em);
             }
-            for metric in metrics {
-                tables.push(Table { summary, beside: self.beside(dataset, summary, metric) });
-            }
+            tables.extend(metrics.into_iter().map(|metric| self.table(dataset, summary, metric)));
         }
         tables
     }
@@ -165,34 +189,33 @@ impl Reproduction {
         })
     }
 
-    fn beside(&self, dataset: &DatasetDraft, summary: &Summary, metric: PublishedMetric) -> PublishedComparison {
-        let figure = |published: &Published, variant: &str| {
-            let is = |figure: &&crate::runner::experiment::PublishedFigure| {
-                figure.dataset == dataset.name && figure.metric == metric && figure.variant == variant
-            };
-            published.figures.iter().find(is).map(|figure| figure.percent)
-        };
+    fn table<'a>(&'a self, dataset: &'a DatasetDraft, summary: &'a Summary, metric: PublishedMetric) -> Table<'a> {
         let f1 = metric == PublishedMetric::F1;
-        let mut labels = false;
-        let rows = summary.variants.iter().map(|VariantScore { name, metric: scored_by, score, .. }| {
-            labels |= *scored_by == "fever";
-            let variant = self.stands_for(name);
-            let published = self.published(&dataset.name, metric).map(|published| figure(published, variant));
-            Ours::of(name, score, f1, published.collect())
-        });
-        let rows = rows.collect();
-        let record = &summary.manifest.dataset;
-        PublishedComparison {
-            dataset: dataset.name.clone(),
-            about: format!(
-                "{} of {} of {}",
-                thousands(record.selected),
-                counted(record.questions, "question"),
-                record.path
-            ),
+        let row = |VariantScore { name, score, .. }: &'a VariantScore| {
+            let (mean, interval) = if f1 { (score.f1, f1_interval(score)) } else { (score.em, em_interval(score)) };
+            let published = |published: &Published| {
+                let mut figures =
+                    published.figures.iter().filter(|of| of.dataset == dataset.name && of.metric == metric);
+                let percent = figures.find(|figure| figure.variant == self.stands_for(name))?.percent;
+                let place = interval.map(|interval| Place::of(percent, interval));
+                Some(PublishedShare { percent, place })
+            };
+            Ours {
+                variant: name,
+                mean,
+                interval,
+                n: score.questions.map_or(score.scored, |questions| questions.n),
+                not_measured: score.not_measured + score.budget,
+                published: self.published(&dataset.name, metric).map(published).collect(),
+            }
+        };
+        let labels = summary.variants.iter().any(|variant| variant.metric == "fever");
+        Table {
+            summary,
+            dataset: &dataset.name,
             metric: if labels && !f1 { "accuracy" } else { metric.name() },
-            sources: self.published(&dataset.name, metric).map(|published| published.name.clone()).collect(),
-            rows,
+            sources: self.published(&dataset.name, metric).map(|published| published.name.as_str()).collect(),
+            rows: summary.variants.iter().map(row).collect(),
         }
     }
 
@@ -206,10 +229,19 @@ impl Reproduction {
     }
 
     pub(crate) fn sheet(&self) -> Sheet {
-        let tables: Vec<PublishedComparison> = self.tables().into_iter().map(|table| table.beside).collect();
         let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat_name()));
         let title = format!("{}: {} over {wiki}; {}", self.experiment.name, self.models(), self.folder.display());
-        sheet(title, &tables, self.notes())
+        let tables = self.tables();
+        let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
+        if tables.iter().any(|table| !table.sources.is_empty()) {
+            let line = format!(
+                "below, inside, above: the published figure relative to our {} % interval, which covers our sample of questions only",
+                LEVEL * 100.0
+            );
+            blocks.push(Block::Lines { title: String::new(), lines: vec![line] });
+        }
+        blocks.extend(Block::lines("notes", self.notes()));
+        Sheet { title, blocks }
     }
 
     /// What a reader must know before holding the figures against each other.
@@ -270,7 +302,7 @@ impl Reproduction {
 }
 
 /// Says where other questions were asked than those of which figures are published.
-pub(crate) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
+fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
     let file = Path::new(&dataset.path).file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| file.as_deref() == Some(source.file));
     let other_file = match public.and_then(|source| source.sha256) {
@@ -284,33 +316,6 @@ pub(crate) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord
     let asked = counted(record.selected, "question");
     let other_limit = limit.map(|limit| format!("{}: {asked}, where the experiment has {limit}", dataset.name));
     other_file.into_iter().chain(other_limit).collect()
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PublishedComparison {
-    pub dataset: String,
-    /// Which questions of the dataset were run, for the title.
-    pub about: String,
-    /// The metric: `em`, `accuracy` or `f1`.
-    pub metric: &'static str,
-    /// Names of the published systems, one per column.
-    pub sources: Vec<String>,
-    pub rows: Vec<Ours>,
-}
-
-/// A row: our figure, and the published ones for the same method.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ours {
-    pub cell: String,
-    /// Our mean, 0 to 1; absent if nothing was measured.
-    pub mean: Option<f64>,
-    /// Its interval, 0 to 1.
-    pub interval: Option<Interval>,
-    pub n: u64,
-    /// Episodes that were not measured; they are left out of the mean.
-    pub not_measured: u64,
-    /// Published figures in per cent, one per source.
-    pub published: Vec<Option<f64>>,
 }
 
 named! {
@@ -342,55 +347,22 @@ impl Place {
     }
 }
 
-impl Ours {
-    /// The row of a variant with this score; with `f1`, its F1 instead of its EM.
-    pub(crate) fn of(cell: &str, score: &RunScore, f1: bool, published: Vec<Option<f64>>) -> Self {
-        let (mean, interval) = if f1 { (score.f1, f1_interval(score)) } else { (score.em, em_interval(score)) };
-        Self {
-            cell: cell.to_owned(),
-            mean,
-            interval,
-            n: score.questions.map_or(score.scored, |questions| questions.n),
-            not_measured: score.not_measured + score.budget,
-            published,
-        }
-    }
-
-    pub(crate) fn place(&self, source: usize) -> Option<Place> {
-        let percent = self.published.get(source).copied().flatten()?;
-        Some(Place::of(percent, self.interval?))
-    }
-}
-
-pub(crate) fn sheet(title: String, tables: &[PublishedComparison], notes: Vec<String>) -> Sheet {
-    let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
-    if tables.iter().any(|table| !table.sources.is_empty()) {
-        let line = format!(
-            "below, inside, above: the published figure relative to our {} % interval, which covers our sample of questions only",
-            LEVEL * 100.0
-        );
-        blocks.push(Block::Lines { title: String::new(), lines: vec![line] });
-    }
-    if !notes.is_empty() {
-        blocks.push(Block::Lines { title: "notes".to_owned(), lines: notes });
-    }
-    Sheet { title, blocks }
-}
-
-fn grid(table: &PublishedComparison) -> Grid {
+fn grid(table: &Table<'_>) -> Grid {
     // The title has the whole word, and the columns have to fit.
     let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric, false) };
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
-    let ours = Columns::of("method", |row: &Ours| Cell::text(&row.cell))
+    let ours = Columns::of("method", |row: &Ours<'_>| Cell::text(row.variant))
         .numbers(metric, |row| row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))))
         .numbers(format!("{} %", LEVEL * 100.0), |row| row.interval.map_or_else(Cell::nothing, interval))
         .numbers("n", |row| Cell::count("n", row.n));
     let sources = table.sources.iter().enumerate();
     let columns = sources
-        .fold(ours, |columns, (at, source)| columns.numbers(source, move |row| published(row, at)))
+        .fold(ours, |columns, (at, source)| columns.numbers(*source, move |row| published(row.published[at])))
         .only_if(not_measured, Heading::numbers("not measured"), |row| Cell::count("not_measured", row.not_measured));
-    let title = format!("{}, {} in per cent; {}", table.dataset, label(table.metric, false), table.about);
-    let key = |row: &Ours| Key { group: table.dataset.clone(), ..Key::of(table.metric, &row.cell) };
+    let DatasetRecord { selected, questions, path, .. } = &table.summary.manifest.dataset;
+    let about = format!("{} of {} of {path}", thousands(*selected), counted(*questions, "question"));
+    let title = format!("{}, {} in per cent; {about}", table.dataset, label(table.metric, false));
+    let key = |row: &Ours<'_>| Key { group: table.dataset.to_owned(), ..Key::of(table.metric, row.variant) };
     columns.grid("reproduction", title, &table.rows, key)
 }
 
@@ -399,9 +371,9 @@ fn interval(interval: Interval) -> Cell {
     Cell { text: format!("{} to {}", percent(low), percent(high)), figures: vec![("low", low), ("high", high)] }
 }
 
-fn published(row: &Ours, source: usize) -> Cell {
-    let Some(percent) = row.published.get(source).copied().flatten() else { return Cell::nothing() };
-    let place = row.place(source).map_or("", Place::name);
+fn published(published: Option<PublishedShare>) -> Cell {
+    let Some(PublishedShare { percent, place }) = published else { return Cell::nothing() };
+    let place = place.map_or("", Place::name);
     Cell::figure("published", share(percent), format!("{percent:.1} {place}").trim_end())
 }
 

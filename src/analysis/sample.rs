@@ -38,22 +38,17 @@ fn sample(candidates: Vec<Candidate>, total: Option<usize>, each: usize, seed: u
 
 /// How many of each stratum, of these sizes: one more of each in turn, until `total` are there.
 fn parts(sizes: &[usize], total: Option<usize>, each: usize) -> Vec<usize> {
-    let Some(mut left) = total else { return sizes.iter().map(|size| each.min(*size)).collect() };
+    let Some(total) = total else { return sizes.iter().map(|size| each.min(*size)).collect() };
+    let mut left = total.min(sizes.iter().sum());
     let mut parts = vec![0; sizes.len()];
-    loop {
-        let open: Vec<usize> = (0..sizes.len()).filter(|at| parts[*at] < sizes[*at]).collect();
-        if open.is_empty() || left == 0 {
-            return parts;
+    while left > 0 {
+        for (part, _) in parts.iter_mut().zip(sizes).filter(|(part, size)| **part < **size) {
+            let more = usize::from(left > 0);
+            *part += more;
+            left -= more;
         }
-        // Whole rounds at once: a run may have tens of thousands of episodes.
-        let room = open.iter().map(|at| sizes[*at] - parts[*at]).min().unwrap_or_default();
-        let rounds = (left / open.len()).min(room);
-        let of = |rank: usize| if rounds > 0 { rounds } else { usize::from(rank < left) };
-        for (rank, at) in open.iter().enumerate() {
-            parts[*at] += of(rank);
-        }
-        left -= if rounds > 0 { rounds * open.len() } else { left };
     }
+    parts
 }
 
 /// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.

@@ -10,7 +10,7 @@ use crate::analysis::report::View;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
-use crate::analysis::reproduction::{Figures, Ours, Place, Reproduction, Table, share};
+use crate::analysis::reproduction::{Figures, Ours, Place, PublishedShare, Reproduction, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::runner::{Ask, ExplicitArgs, Origin, Question, check_files};
@@ -275,23 +275,21 @@ fn reproduction_json(reproduction: &Reproduction) -> Value {
 }
 
 fn table(table: &Table<'_>) -> Value {
-    let Table { summary, beside } = table;
-    let manifest = &summary.manifest;
+    let manifest = &table.summary.manifest;
     json!({
-        "dataset": beside.dataset,
+        "dataset": table.dataset,
         "path": manifest.dataset.path,
         "sha256": manifest.dataset.sha256,
         "selected": manifest.dataset.selected,
-        "metric": beside.metric,
-        "missing": summary.missing(),
-        "rows": beside.rows.iter().map(|ours| row(ours, &beside.sources)).collect::<Vec<_>>(),
+        "metric": table.metric,
+        "missing": table.summary.missing(),
+        "rows": table.rows.iter().map(|ours| row(ours, &table.sources)).collect::<Vec<_>>(),
     })
 }
 
-fn row(ours: &Ours, sources: &[String]) -> Value {
-    let published = sources.iter().enumerate().filter_map(|(at, name)| {
-        let percent = ours.published.get(at).copied().flatten()?;
-        let place = ours.place(at);
+fn row(ours: &Ours<'_>, sources: &[&str]) -> Value {
+    let published = sources.iter().zip(&ours.published).filter_map(|(name, published)| {
+        let PublishedShare { percent, place } = (*published)?;
         Some(json!({
             "name": name,
             "value": share(percent),
@@ -300,7 +298,7 @@ fn row(ours: &Ours, sources: &[String]) -> Value {
         }))
     });
     json!({
-        "cell": ours.cell,
+        "cell": ours.variant,
         "mean": ours.mean,
         "interval": ours.interval.map(|interval| [interval.low, interval.high]),
         "n": ours.n,

@@ -79,7 +79,7 @@ pub(crate) struct Figure<'a> {
 
 impl Block {
     /// Sentences below a title, which may be empty; nothing where there are none.
-    pub(super) fn lines(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
+    pub(in crate::analysis) fn lines(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then(|| Self::Lines { title: title.into(), lines })
     }
 }

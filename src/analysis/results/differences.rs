@@ -22,8 +22,7 @@ const DIGEST: usize = 12;
 
 /// The settings in which the variants differ, each with its values; none for tables of figures.
 pub(crate) fn settings(sources: &[Source]) -> Vec<SettingValues> {
-    let variants = sources.iter().filter_map(|source| Some(&source.origin.as_ref()?.variant));
-    let Differing { settings, rows, .. } = Differing::of(variants);
+    let Differing { settings, rows, .. } = Differing::of(sources.iter().filter_map(Source::variant));
     let of_setting = |(at, name): (usize, String)| {
         let values = rows.iter().map(|(_, values)| values[at].clone()).collect();
         SettingValues { name, values }
@@ -88,7 +87,7 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
 }
 
 fn format_failures(source: &Source, name: &str) -> Option<String> {
-    let protocol = &source.origin.as_ref()?.variant.protocol;
+    let protocol = &source.variant()?.protocol;
     let ends = || source.episodes.iter().filter_map(|episode| episode.outcome);
     let failures = ends().filter(|outcome| *outcome == Outcome::FormatFailure).count() as u64;
     let measured = ends().filter(|outcome| !matches!(outcome, Outcome::NotMeasured | Outcome::Budget)).count() as u64;
@@ -99,7 +98,7 @@ fn format_failures(source: &Source, name: &str) -> Option<String> {
 pub(crate) fn nothing_shared(sources: &[Source]) -> String {
     let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
     for source in sources {
-        let Some(dataset) = source.origin.as_ref().map(|origin| &origin.manifest.dataset) else { continue };
+        let Some(dataset) = source.manifest().map(|manifest| &manifest.dataset) else { continue };
         match datasets.iter_mut().find(|(known, _)| known.sha256 == dataset.sha256) {
             Some((_, of_it)) => of_it.push(source),
             None => datasets.push((dataset, vec![source])),
@@ -107,7 +106,7 @@ pub(crate) fn nothing_shared(sources: &[Source]) -> String {
     }
     if datasets.len() < 2 {
         let lists: HashSet<_> =
-            sources.iter().filter_map(|source| Some(&source.origin.as_ref()?.manifest.dataset.ids_file)).collect();
+            sources.iter().filter_map(|source| Some(&source.manifest()?.dataset.ids_file)).collect();
         if lists.len() > 1 {
             return "variants are paired by question id; the two parts of a split are never one comparison: wikitrail compare \
                     HOLDOUT_RUN --dev DEVELOPMENT_RUN".to_owned();
@@ -128,7 +127,7 @@ fn typed(sources: &[&Source]) -> String {
     for source in sources {
         let of_run: HashSet<_> =
             sources.iter().filter(|other| other.run.path == source.run.path).map(|other| &other.run.variant).collect();
-        let whole = source.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == of_run.len());
+        let whole = source.manifest().is_some_and(|manifest| manifest.variants.len() == of_run.len());
         let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
         let word = shell_word(&visible_line(&word, 300));
         // A variant that was named twice stays twice.
@@ -150,14 +149,15 @@ pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
     warnings.extend(sources.iter().zip(names).filter_map(|(source, name)| format_failures(source, name)));
     warnings.extend(layout_notes(sources.iter().filter_map(|source| {
-        let variant = &source.origin.as_ref()?.variant;
+        let variant = source.variant()?;
         Some((variant, RunFolder::at(&source.run.path).prompt(&variant.prompt_sha256).ok()?))
     })));
     let Some((first, others)) = sources.split_first() else { return warnings };
     let known = golds(first);
     for (other, name) in others.iter().zip(&names[1..]) {
-        let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.manifest.dataset.sha256));
-        if digests[0].is_some() && digests[1].is_some() && digests[0] != digests[1] {
+        let digests =
+            first.manifest().zip(other.manifest()).map(|both| (&both.0.dataset.sha256, &both.1.dataset.sha256));
+        if digests.is_some_and(|(a, b)| a != b) {
             warnings.push(format!("`{}` and `{name}` read different dataset files (their SHA-256 differ)", names[0]));
         }
         let other = golds(other);

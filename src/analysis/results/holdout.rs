@@ -87,12 +87,13 @@ impl Holdout {
     pub(crate) fn of(sources: &[Source], named: Option<&Path>) -> Result<Option<Self>, RunError> {
         let found = match named {
             Some(path) => Some((path.to_owned(), named_list(path, sources)?)),
-            None => manifests(sources).find_map(recorded),
+            None => sources.iter().filter_map(Source::manifest).find_map(recorded),
         };
         let Some((path, list)) = found else { return Ok(None) };
         let ids: HashSet<&str> = list.ids.iter().map(String::as_str).collect();
-        let (inside, outside): (Vec<&str>, Vec<&str>) = shared(sources).into_iter().partition(|id| ids.contains(id));
-        let (inside, outside) = (inside.len(), outside.len());
+        let compared = shared(sources);
+        let inside = compared.intersection(&ids).count();
+        let outside = compared.len() - inside;
         if inside == 0 && named.is_some() {
             return Err(RunError::input(
                 format!("no compared question is in the holdout `{}`", path.display()),
@@ -104,8 +105,8 @@ impl Holdout {
 
     /// Says that a run was asked the questions of an unusable list, which may be of a holdout whose looks are not counted.
     pub(crate) fn unusable(sources: &[Source]) -> Option<String> {
-        manifests(sources)
-            .find_map(|manifest| Self::lost(manifest, "--holdout FILE names its list, and this look is counted"))
+        let then = "--holdout FILE names its list, and this look is counted";
+        sources.iter().filter_map(Source::manifest).find_map(|manifest| Self::lost(manifest, then))
     }
 
     fn lost(manifest: &Manifest, then: &str) -> Option<String> {
@@ -152,8 +153,8 @@ impl Holdout {
 
     /// Counts the looks, this one included where it shows a variant that no earlier one has shown.
     pub(crate) fn look(&self, sources: &[Source], metrics: Vec<String>) -> Looks {
-        let origins = sources.iter().filter_map(|source| source.origin.as_ref());
-        self.look_of(origins.map(|origin| Seen::new(&origin.manifest, &origin.variant)).collect(), metrics)
+        let seen = |source: &Source| Some(Seen::new(source.manifest()?, source.variant()?));
+        self.look_of(sources.iter().filter_map(seen).collect(), metrics)
     }
 
     fn look_of(&self, variants: Vec<Seen>, metrics: Vec<String>) -> Looks {
@@ -262,8 +263,8 @@ fn named_list(path: &Path, sources: &[Source]) -> Result<IdList, RunError> {
             "name the holdout.ids that `wikitrail dataset split` wrote",
         ));
     };
-    let mut origins = sources.iter().filter_map(|source| source.origin.as_ref());
-    if origins.any(|origin| origin.manifest.dataset.sha256 != list.dataset_sha256) {
+    let mut manifests = sources.iter().filter_map(Source::manifest);
+    if manifests.any(|manifest| manifest.dataset.sha256 != list.dataset_sha256) {
         return Err(RunError::input(
             format!("`{shown}` is the holdout of another dataset file than that of these runs (their SHA-256 differ)"),
             "name the holdout of the file that the runs were asked from",
@@ -281,22 +282,10 @@ fn recorded(manifest: &Manifest) -> Option<(PathBuf, IdList)> {
     same.then_some((path, list))
 }
 
-fn manifests(sources: &[Source]) -> impl Iterator<Item = &Manifest> {
-    sources.iter().filter_map(|source| source.origin.as_ref()).map(|origin| &*origin.manifest)
-}
-
-/// The ids of the questions that all variants have, in order.
-fn shared(sources: &[Source]) -> Vec<&str> {
-    let of = |source: &Source| -> HashSet<String> {
-        source.episodes.iter().map(|episode| episode.item.id.clone()).collect()
-    };
-    let Some((first, others)) = sources.split_first() else { return Vec::new() };
-    let others: Vec<HashSet<String>> = others.iter().map(of).collect();
-    let mut ids: Vec<&str> = first.episodes.iter().map(|episode| episode.item.id.as_str()).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids.retain(|id| others.iter().all(|other| other.contains(*id)));
-    ids
+/// The ids of the questions that all variants have.
+fn shared(sources: &[Source]) -> HashSet<&str> {
+    let ids = sources.iter().map(|source| source.ids().collect::<HashSet<_>>());
+    ids.reduce(|shared, ids| &shared & &ids).unwrap_or_default()
 }
 
 /// For each variant on the holdout the development run with the same prompt, method, protocol and model; else by name.
@@ -308,15 +297,13 @@ pub(crate) fn counterparts(
     let held: HashSet<&str> = holdout.list.ids.iter().map(String::as_str).collect();
     for source in development {
         let run = || visible_line(&source.run.typed(), 200);
-        let digest = source.origin.as_ref().map(|origin| origin.manifest.dataset.sha256.as_str());
-        if digest != Some(holdout.list.dataset_sha256.as_str()) {
+        if source.manifest().is_none_or(|manifest| manifest.dataset.sha256 != holdout.list.dataset_sha256) {
             return Err(RunError::input(
                 format!("`{}` was asked from another dataset file than the holdout (their SHA-256 differ)", run()),
                 "--dev takes runs over the development.ids of the same split",
             ));
         }
-        let seen: HashSet<&str> =
-            source.episodes.iter().map(|episode| episode.item.id.as_str()).filter(|id| held.contains(id)).collect();
+        let seen: HashSet<&str> = source.ids().filter(|id| held.contains(id)).collect();
         if !seen.is_empty() {
             return Err(RunError::input(
                 format!("`{}` was asked {} of the holdout", run(), counted(seen.len(), "question")),
@@ -329,15 +316,15 @@ pub(crate) fn counterparts(
 }
 
 fn counterpart<'d>(source: &Source, development: &'d [Source]) -> Result<&'d Source, RunError> {
-    let Some(wanted) = variant(source) else { return Err(missing(source, "")) };
-    let same: Vec<&Source> =
-        development.iter().filter(|other| variant(other).is_some_and(|other| alike(wanted, other))).collect();
-    let named: Vec<&Source> =
-        same.iter().copied().filter(|other| variant(other).is_some_and(|other| other.name == wanted.name)).collect();
+    let Some(wanted) = source.variant() else { return Err(missing(source, "")) };
+    let is_named = |other: &&Source| other.variant().is_some_and(|other| other.name == wanted.name);
+    let is_alike = |other: &&Source| other.variant().is_some_and(|other| alike(wanted, other));
+    let same: Vec<&Source> = development.iter().filter(is_alike).collect();
+    let named: Vec<&Source> = same.iter().copied().filter(is_named).collect();
     match (&same[..], &named[..]) {
         ([one], _) | (_, [one]) => Ok(one),
         ([], _) => {
-            let changed = development.iter().filter_map(variant).any(|other| other.name == wanted.name);
+            let changed = development.iter().any(|other| is_named(&other));
             Err(missing(source, if changed { " with this prompt, method, protocol and model" } else { "" }))
         }
         _ => Err(RunError::input(
@@ -354,14 +341,8 @@ fn missing(source: &Source, how: &str) -> RunError {
     )
 }
 
-fn variant(source: &Source) -> Option<&Variant> {
-    Some(&source.origin.as_ref()?.variant)
-}
-
 fn alike(one: &Variant, other: &Variant) -> bool {
-    let of = |variant: &Variant| {
-        let Variant { prompt_sha256, direct_prompt_sha256, method, protocol, model, .. } = variant.clone();
-        (prompt_sha256, direct_prompt_sha256, method, protocol, model)
-    };
-    of(one) == of(other)
+    one.direct_prompt_sha256 == other.direct_prompt_sha256
+        && [&one.prompt_sha256, &one.method, &one.protocol, &one.model]
+            == [&other.prompt_sha256, &other.method, &other.protocol, &other.model]
 }

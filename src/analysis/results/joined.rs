@@ -152,7 +152,7 @@ fn read(runs: &[RunRef], joined: &[JoinedMetric]) -> Result<(Vec<Source>, Vec<St
 fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
     let mut groups: Vec<(HashSet<String>, Vec<Member>)> = Vec::new();
     for (source, name) in members {
-        let mut ids: HashSet<String> = source.episodes.iter().map(|episode| episode.item.id.clone()).collect();
+        let mut ids: HashSet<String> = source.ids().map(str::to_owned).collect();
         let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
         let mut of_it = Vec::new();
         for (known, members) in sharing {
@@ -243,8 +243,7 @@ impl Group {
     }
 
     pub(crate) fn dataset(&self) -> &str {
-        let first = self.sources.first().and_then(|source| source.origin.as_ref());
-        first.map_or("", |origin| &origin.manifest.dataset.name)
+        self.sources.first().and_then(Source::manifest).map_or("", |manifest| &manifest.dataset.name)
     }
 }
 

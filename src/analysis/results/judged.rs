@@ -69,6 +69,12 @@ pub(crate) struct Drawn {
     pub(crate) at_odds: Option<[f64; 2]>,
 }
 
+impl Correction {
+    fn of(labels: usize, corrected: Option<Corrected>, drawn: Option<Drawn>, level: f64) -> Self {
+        Self { labels, corrected, interval: corrected.and_then(|found| found.interval(level)), drawn }
+    }
+}
+
 impl Drawn {
     fn of(items: &[JudgedItem], found: Option<Corrected>) -> Self {
         let labelled = items.iter().filter(|item| item.label.is_some());
@@ -195,12 +201,7 @@ impl JudgedRun {
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
         let items = self.items(metric, variant, &mut Clusters::default(), |_| true)?;
         let found = corrected(&items);
-        Some(Correction {
-            labels: labelled(&items),
-            corrected: found,
-            interval: found.and_then(|found| found.interval(level)),
-            drawn: Some(Drawn::of(&items, found)),
-        })
+        Some(Correction::of(labelled(&items), found, Some(Drawn::of(&items, found)), level))
     }
 
     /// The judged episodes of a variant, as far as their questions are wanted.
@@ -320,7 +321,7 @@ fn correction_of_pair([(a, of_a), (b, of_b)]: [(&JudgedRun, &str); 2], metric: &
     let second = b.items(metric, of_b, &mut clusters, both)?;
     let found = corrected_difference(&first, &second);
     let labels = labelled(&first) + labelled(&second);
-    Some(Correction { labels, corrected: found, interval: found.and_then(|found| found.interval(level)), drawn: None })
+    Some(Correction::of(labels, found, None, level))
 }
 
 fn labelled(items: &[JudgedItem]) -> usize {
@@ -409,7 +410,7 @@ impl JudgedRuns {
 
     fn of<'a>(&'a self, source: &'a Source) -> Option<(&'a JudgedRun, &'a str)> {
         let judged = self.0.iter().find(|run| run.path == source.run.path)?;
-        Some((judged, source.origin.as_ref().map(|origin| origin.variant.name.as_str())?))
+        Some((judged, &source.variant()?.name))
     }
 
     /// The judges' figures of a comparison; `names` are those of the sources.

@@ -59,17 +59,29 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Source {
+    /// Its settings; absent for a table of figures, as its manifest is.
+    pub(crate) fn variant(&self) -> Option<&Variant> {
+        self.origin.as_ref().map(|origin| &origin.variant)
+    }
+
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
+        self.origin.as_ref().map(|origin| &*origin.manifest)
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.episodes.iter().map(|episode| episode.item.id.as_str())
+    }
+
     /// The run as `show` takes it.
     pub(crate) fn typed(&self) -> String {
-        let alone = self.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == 1);
+        let alone = self.manifest().is_some_and(|manifest| manifest.variants.len() == 1);
         if alone { self.run.path.display().to_string() } else { self.run.typed() }
     }
 
     /// The pairs that its experiment compares, all where it names none; absent for a table of figures.
     pub(crate) fn pairs(&self) -> Option<Pairs> {
-        let experiment =
-            |origin: &Origin| origin.manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone());
-        self.origin.as_ref().map(|origin| experiment(origin).unwrap_or_default())
+        let experiment = self.manifest()?.experiment.as_ref();
+        Some(experiment.map(|experiment| experiment.pairs.clone()).unwrap_or_default())
     }
 
     /// The figures alone, under that name.
@@ -77,7 +89,7 @@ impl Source {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
         let mut column = compare::Variant::new(name, figures.to_vec(), fields);
         column.items = self.episodes.iter().map(|episode| episode.item.clone()).collect();
-        column.resume = self.origin.as_ref().and_then(|origin| origin.manifest.resume_command(&self.run.path));
+        column.resume = self.manifest().and_then(|manifest| manifest.resume_command(&self.run.path));
         column
     }
 }
@@ -87,10 +99,8 @@ pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[So
     const COUNTS_OF_STEPS: [&Figure; 4] =
         [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
     name_accuracy(figures, sources);
-    let most = |source: &Source| source.origin.as_ref()?.variant.max_steps;
-    let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
-        return;
-    };
+    let limits: Option<Vec<usize>> = sources.iter().map(|source| source.variant()?.max_steps).collect();
+    let Some(most) = limits.and_then(|limits| limits.into_iter().max()) else { return };
     let range = Interval { low: 0.0, high: float(most) };
     for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
         let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
@@ -274,10 +284,8 @@ pub(crate) fn short_names(sources: &[Source], names: &[String]) -> ShortNames {
     let short = |(source, name): (&Source, &String)| {
         let variant = source.run.variant.as_deref().unwrap_or_default();
         let of_run = sources.iter().filter(|other| other.run.path == source.run.path);
-        let of_run = source.origin.as_ref().map_or_else(
-            || ShortNames::of(of_run.filter_map(|other| other.run.variant.as_deref())),
-            |origin| origin.manifest.short_names(),
-        );
+        let of_table = || ShortNames::of(of_run.filter_map(|other| other.run.variant.as_deref()));
+        let of_run = source.manifest().map_or_else(of_table, Manifest::short_names);
         // A run's name may be in front, and the number of a variant that is named twice behind.
         let around = name.rsplit_once(variant).filter(|_| !variant.is_empty());
         let short = around.map(|(before, after)| format!("{before}{}{after}", of_run.of_name(variant)));

@@ -20,7 +20,7 @@ mod settings;
 pub mod shipped;
 mod variants;
 
-pub use file::{ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
+pub use file::{ExperimentFile, Overrides, Published, PublishedMetric};
 pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
 #[cfg(feature = "serve")]
 pub use settings::AGENT_FILES;

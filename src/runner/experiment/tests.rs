@@ -1,6 +1,7 @@
 //! What experiment files mean, and every way in which they can be wrong.
 
-use super::{Assignment, Draft, ExperimentFile, Kind, PublishedFigure, value_text};
+use super::file::PublishedFigure;
+use super::{Assignment, Draft, ExperimentFile, Kind, value_text};
 
 fn read(text: &str) -> Result<ExperimentFile, String> {
     ExperimentFile::recorded("x.toml", text, &[]).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
