@@ -27,8 +27,7 @@ use std::path::{Path, PathBuf};
 /// Flipped answers of a pair that are listed.
 const DEFAULT_FLIPS: usize = 20;
 
-#[derive(Debug, Clone)]
-pub(crate) struct CompareRequest {
+pub(crate) struct CompareRequest<'t> {
     /// Runs as they were typed; nothing where tables are compared.
     pub(crate) runs: Vec<String>,
     pub(crate) tables: Vec<PathBuf>,
@@ -53,9 +52,11 @@ pub(crate) struct CompareRequest {
     pub(crate) seed: u64,
     pub(crate) resamples: usize,
     pub(crate) conditions: Vec<String>,
+    /// Takes what a reader should know, a sentence each.
+    pub(crate) tell: Tell<'t>,
 }
 
-impl CompareRequest {
+impl CompareRequest<'_> {
     /// The compared figures, by their names: those that are named, and the metrics from files.
     fn figures(&self) -> Vec<String> {
         let name = |typed: &String| {
@@ -69,7 +70,7 @@ impl CompareRequest {
     }
 
     /// The figures of an episode that are read for them.
-    fn columns(&self) -> Vec<String> {
+    fn episode_figures(&self) -> Vec<String> {
         self.figures().into_iter().filter(|name| Pass::parse(name).is_none()).collect()
     }
 
@@ -145,98 +146,344 @@ pub(crate) struct ComparedRuns {
     pub(crate) short: ShortNames,
 }
 
-/// Compares what is asked for: variants, or the values of one setting over variants that differ in nothing else. With
-/// `all_flips`, every flipped answer is listed.
-pub(crate) fn compare_runs(
-    request: &CompareRequest,
-    pairs: Pairs,
-    verdicts: &JudgedRuns,
-    all_flips: bool,
-    tell: Tell<'_>,
-) -> Result<ComparedRuns, RunError> {
-    let (mut sources, figures) = sources(request, tell)?;
-    let mut names = results::names(&sources);
-    let matching = request.within.as_deref().map(|setting| matching(setting, &sources, &names)).transpose()?;
-    let short = results::short_names(&sources, &names);
-    let (pairs, absent, possible) = match &matching {
-        Some(matching) => (matching.named(pairs), None, None),
-        None => chosen(request, pairs, &short, (&mut sources, &mut names), &figures)?,
-    };
-    let warnings: Vec<String> = differences::warnings(&sources, &names).into_iter().chain(absent).collect();
-    warn(&warnings, tell);
-    let variants = columns(request, &sources, &names, &figures);
-    let stopped = results::stopped(&sources, &names)?;
-    let (columns, stopped) = match &matching {
-        Some(matching) => (&matching.merged(&variants), matching.stopped(stopped, &names)),
-        None => (&variants, stopped),
-    };
-    let mut settings = Settings { stopped, ..request.settings(pairs)? };
-    results::bound(&mut settings.figures, &figures, &sources);
-    let mut comparison = compare(columns, &settings).map_err(|error| explain(error, &sources))?;
-    if let Some(Possibilities { variants, count, plan }) = &possible {
-        among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
-    }
-    if let Some(matching) = &matching {
-        if !request.contrast.is_empty() {
-            among_all(&mut comparison, columns, columns.len(), &|_, _| false);
+impl CompareRequest<'_> {
+    /// Compares what is asked for: variants, or the values of one setting over variants that differ in nothing else. With
+    /// `all_flips`, every flipped answer is listed.
+    pub(crate) fn compare_runs(
+        &self,
+        pairs: Pairs,
+        verdicts: &JudgedRuns,
+        all_flips: bool,
+    ) -> Result<ComparedRuns, RunError> {
+        let (mut sources, figures) = self.sources()?;
+        let mut names = results::names(&sources);
+        let matching = self.within.as_deref().map(|setting| matching(setting, &sources, &names)).transpose()?;
+        let short = results::short_names(&sources, &names);
+        let (pairs, absent, possible) = match &matching {
+            Some(matching) => (matching.named(pairs), None, None),
+            None => self.chosen(pairs, &short, (&mut sources, &mut names), &figures)?,
+        };
+        let warnings: Vec<String> = differences::warnings(&sources, &names).into_iter().chain(absent).collect();
+        self.warn(&warnings);
+        let variants = self.variants(&sources, &names, &figures);
+        let stopped = results::stopped(&sources, &names)?;
+        let (columns, stopped) = match &matching {
+            Some(matching) => (&matching.merged(&variants), matching.stopped(stopped, &names)),
+            None => (&variants, stopped),
+        };
+        let mut settings = Settings { stopped, ..self.settings(pairs)? };
+        results::bound(&mut settings.figures, &figures, &sources);
+        let mut comparison = compare(columns, &settings).map_err(|error| explain(error, &sources))?;
+        if let Some(Possibilities { variants, count, plan }) = &possible {
+            among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
         }
-        let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
-        comparison.notes.extend(within.notes());
-        comparison.within = Some(within);
+        if let Some(matching) = &matching {
+            if !self.contrast.is_empty() {
+                among_all(&mut comparison, columns, columns.len(), &|_, _| false);
+            }
+            let within =
+                matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
+            comparison.notes.extend(within.notes());
+            comparison.within = Some(within);
+        }
+        // Before anything is printed, as a misspelt condition is an error.
+        let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
+        let judged = self.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
+        let most = if all_flips { usize::MAX } else { self.flips.unwrap_or(DEFAULT_FLIPS) };
+        let listed = || flip_lists(&sources, columns, &comparison, self.stale_gold, most);
+        let flips = (self.flips.is_some() || self.stale_gold).then(listed).transpose()?;
+        let efforts = self.mde.then(|| efforts(columns, &comparison, questions_of(&sources)));
+        let closed_books = closed_books_of(&sources, &names, matching.as_ref());
+        comparison.notes.extend(closed_book_sentences(&closed_books));
+        let records = sources.iter().zip(&names).map(record).collect();
+        let mut extras = ComparisonExtras {
+            sources: records,
+            warnings,
+            efforts,
+            closed_books,
+            flips,
+            judged,
+            ..ComparisonExtras::default()
+        };
+        // Merged variants have all values of the other settings, and no verdicts of their own.
+        if matching.is_none() {
+            let said = extras.warnings.len();
+            extras.holdout = self.over_holdout(&sources, &comparison, &mut extras.warnings)?;
+            self.warn(&extras.warnings[said..]);
+            extras.corrected = verdicts.corrected(&comparison, &sources, &names, self.level);
+            extras.settings = differences::of(&sources);
+        }
+        Ok(ComparedRuns { comparison, extras, short })
     }
-    // Before anything is printed, as a misspelt condition is an error.
-    let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
-    let judged = request.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
-    let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
-    let listed = || flip_lists(&sources, columns, &comparison, request.stale_gold, most);
-    let flips = (request.flips.is_some() || request.stale_gold).then(listed).transpose()?;
-    let efforts = request.mde.then(|| efforts(columns, &comparison, questions_of(&sources)));
-    let closed_books = closed_books_of(&sources, &names, matching.as_ref());
-    comparison.notes.extend(closed_book_sentences(&closed_books));
-    let records = sources.iter().zip(&names).map(record).collect();
-    let mut extras = ComparisonExtras {
-        sources: records,
-        warnings,
-        efforts,
-        closed_books,
-        flips,
-        judged,
-        ..ComparisonExtras::default()
-    };
-    // Merged variants have all values of the other settings, and no verdicts of their own.
-    if matching.is_none() {
-        let said = extras.warnings.len();
-        extras.holdout = over_holdout(request, &sources, &comparison, &mut extras.warnings, tell)?;
-        warn(&extras.warnings[said..], tell);
-        extras.corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
-        extras.settings = differences::of(&sources);
+
+    /// The pairs to compare, a warning of planned ones that are absent, and all that were possible. Variants that are in no pair are
+    /// left out.
+    fn chosen(
+        &self,
+        pairs: Pairs,
+        short: &ShortNames,
+        (sources, names): (&mut Vec<Source>, &mut Vec<String>),
+        figures: &[String],
+    ) -> Result<(Pairs, Option<String>, Option<Possibilities>), RunError> {
+        let (mut pairs, mut absent) = (pairs.with_names(|name| short.whole(name).to_owned()), None);
+        if pairs.is_all() {
+            (pairs, absent) = results::planned_of(sources, names);
+        }
+        let possible = self.possibilities(sources, names, figures)?;
+        // The others are compared with none; a name that is not known is refused later, with those that are.
+        if pairs.all_among(names) {
+            keep_contrasted(&pairs, sources, names);
+        }
+        Ok((pairs, absent, possible))
     }
-    Ok(ComparedRuns { comparison, extras, short })
+
+    fn variants(&self, sources: &[Source], names: &[String], figures: &[String]) -> Vec<Variant> {
+        let column = |(source, name): (&Source, &String)| source.column(name, figures, &self.by);
+        sources.iter().zip(names).map(column).collect()
+    }
+
+    fn possibilities(
+        &self,
+        sources: &[Source],
+        names: &[String],
+        figures: &[String],
+    ) -> Result<Option<Possibilities>, RunError> {
+        // The arms of a branch are compared as its table compares them.
+        let of_branch = |source: &Source| source.manifest().is_some_and(Manifest::is_branch);
+        if !self.names_pairs() || sources.iter().all(of_branch) {
+            return Ok(None);
+        }
+        let (plan, _) = results::planned_of(sources, names);
+        let (others, other_sources) = self.others(sources)?;
+        if self.contrast.is_empty() && others == 0 {
+            return Ok(None);
+        }
+        let mut variants = self.variants(sources, names, figures);
+        // Names that no variant has.
+        let unnamed: Vec<String> = (0..other_sources.len()).map(|at| format!("\0{at}")).collect();
+        variants.extend(self.variants(&other_sources, &unnamed, figures));
+        Ok(Some(Possibilities { variants, count: sources.len() + others, plan }))
+    }
+
+    /// How many other variants the runs have, and these, unless they are too many to be compared.
+    fn others(&self, sources: &[Source]) -> Result<(usize, Vec<Source>), RunError> {
+        let mut refs: Vec<RunRef> = Vec::new();
+        for source in sources {
+            for variant in source.manifest().iter().flat_map(|manifest| &manifest.variants) {
+                let other = RunRef { path: source.run.path.clone(), variant: Some(variant.name.clone()) };
+                if !refs.contains(&other) && sources.iter().all(|named| named.run != other) {
+                    refs.push(other);
+                }
+            }
+        }
+        let all = sources.len() + refs.len();
+        if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
+            return Ok((refs.len(), Vec::new()));
+        }
+        let (mut sources, _, _) = self.read(&refs)?;
+        sources.retain(|source| !source.episodes.is_empty());
+        Ok((sources.len(), sources))
+    }
+
+    fn sources(&self) -> Result<(Vec<Source>, Vec<String>), RunError> {
+        let (fields, cluster) = (&self.by, self.cluster.as_ref());
+        let (found, figures) = if self.tables.is_empty() {
+            self.loaded(&self.runs)?
+        } else {
+            results::table_sources(&self.tables, self.episode_figures(), fields, cluster)?
+        };
+        for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.map(|f| ("--cluster", f))) {
+            check_field(flag, field, fields, &found)?;
+        }
+        self.check_repeats(&found)?;
+        Ok((found, figures))
+    }
+
+    fn warn(&self, warnings: &[String]) {
+        for warning in warnings {
+            (self.tell)(format!("warning: {}", visible_line(warning, 500)));
+        }
+    }
+
+    /// Says for which episodes the metrics from files have no value.
+    fn note_coverage(&self, sources: &[Source]) -> Result<(), RunError> {
+        let folders: Vec<String> = sources.iter().map(|source| folder_name(&source.run.path)).collect();
+        for metric in &self.joined {
+            let names = sources.iter().zip(&folders).flat_map(|(source, run)| {
+                let variant = source.run.variant.as_deref().unwrap_or_default();
+                let measured = source.episodes.iter().map(|episode| &episode.item).filter(|item| item.measured);
+                measured.map(move |item| EpisodeName { run, variant, repeat: item.repeat, id: &item.id })
+            });
+            metric.coverage(names)?.into_iter().for_each(self.tell);
+        }
+        Ok(())
+    }
+
+    /// The variants of these runs, the figures that each has, and what a reader should know.
+    fn read(&self, runs: &[RunRef]) -> Result<Loaded, RunError> {
+        let (fields, cluster) = (&self.by, self.cluster.as_ref());
+        let mut figures = self.episode_figures();
+        let joined = &self.joined;
+        figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
+        // EM decides whether an answer flipped.
+        if !figures.iter().any(|name| name == "em") {
+            figures.push("em".to_owned());
+        }
+        if self.mde {
+            figures.extend(EXPENSES.map(str::to_owned));
+            figures.sort();
+            figures.dedup();
+        }
+        let read = figures.iter().map(|name| known(name)).collect::<Result<Vec<_>, RunError>>()?;
+        let wanted = Wanted { figures: &read, joined, cluster, by: fields, gold_pages: self.stale_gold };
+        let (found, notes) = results::load(runs, &wanted)?;
+        figures.extend(joined.iter().map(|metric| metric.name.clone()));
+        Ok((found, figures, notes))
+    }
+
+    /// The variants of runs as they were typed, each with an episode.
+    fn loaded(&self, runs: &[String]) -> Result<(Vec<Source>, Vec<String>), RunError> {
+        let (found, figures, notes) = self.read(&results::runs(runs)?)?;
+        notes.into_iter().for_each(self.tell);
+        if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+            return Err(RunError::input(
+                format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+                "finish the run with --resume, or name another run",
+            ));
+        }
+        self.note_coverage(&found)?;
+        Ok((found, figures))
+    }
+
+    /// The metrics of files, and before them those of imported runs' records that are asked for by name.
+    fn with_named(&self, paths: &[&Path], files: Vec<JoinedMetric>) -> Result<Vec<JoinedMetric>, RunError> {
+        let is_figure =
+            |name: &str| Figure::named(&canonical(name)).is_some() || Pass::parse(&canonical(name)).is_some();
+        let named: Vec<&str> = self.metric.iter().map(|name| name.trim()).filter(|name| !is_figure(name)).collect();
+        if named.is_empty() {
+            return Ok(files);
+        }
+        let mut metrics = with_recorded(files, paths)?;
+        metrics
+            .retain(|metric| !metric.is_recorded() || named.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
+        Ok(metrics)
+    }
+
+    /// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, those of
+    /// records, and those of files.
+    pub(crate) fn judges_and_metrics(
+        &self,
+        paths: &[&Path],
+        files: Vec<JoinedMetric>,
+    ) -> Result<(JudgedRuns, Vec<JoinedMetric>), RunError> {
+        let files = self.with_named(paths, files)?;
+        let of_file = |name: &str| files.iter().any(|file| file.name.eq_ignore_ascii_case(name));
+        let is_judge = |name: &&str| {
+            let name = name.to_ascii_lowercase();
+            name == JUDGE || name.starts_with("judge:")
+        };
+        let typed = self.metric.iter().map(|name| name.trim());
+        let wanted: Vec<&str> = typed.filter(is_judge).filter(|name| !of_file(name)).collect();
+        if wanted.is_empty() || !self.tables.is_empty() {
+            return Ok((JudgedRuns::default(), files));
+        }
+        let judged = JudgedRuns::read(paths.iter().copied())?;
+        let mut metrics = judged.metrics()?;
+        let names: Vec<String> = metrics.iter().map(|metric| visible_line(&metric.name, 80)).collect();
+        if let Some(unknown) =
+            wanted.iter().find(|name| !metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name)))
+        {
+            let hint = match names.as_slice() {
+                [] => "judge a run first: wikitrail score RUN --judge openai:NAME".to_owned(),
+                names => format!("judges of these runs are {}", names.join(", ")),
+            };
+            let unknown = visible_line(unknown, 80);
+            return Err(RunError::usage(format!("--metric: these runs have no verdicts of `{unknown}`"), hint));
+        }
+        judged.notes().iter().cloned().for_each(self.tell);
+        metrics.retain(|metric| wanted.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
+        Ok((judged, with_judges(files, metrics)?))
+    }
+
+    /// Refuses what the comparison of a planned run with these other runs would refuse. Nothing is compared.
+    pub(crate) fn check_plan(
+        &self,
+        mut pairs: Pairs,
+        (mut sources, planned): (Vec<Source>, Vec<Pairs>),
+    ) -> Result<(), RunError> {
+        let (others, figures) = self.loaded(&self.runs)?;
+        let of_others = others.iter().map(Source::pairs);
+        let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
+        sources.extend(others);
+        let mut names = results::names(&sources);
+        let short = results::short_names(&sources, &names);
+        pairs = pairs.with_names(|name| short.whole(name).to_owned());
+        if pairs.is_all() {
+            (pairs, _) = results::planned(&of_all, &names);
+        }
+        if pairs.all_among(&names) {
+            names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+        }
+        let settings = self.settings(pairs)?;
+        let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings)
+            .map_err(|error| explain(error, &sources))?;
+        for condition in &self.conditions {
+            // Names are known and values are not, the counts of questions included.
+            evaluated(condition, &short, &|name, arguments, at| comparison.term(name, arguments, at).map(|_| None))?;
+        }
+        Ok(())
+    }
+
+    fn over_holdout(
+        &self,
+        sources: &[Source],
+        comparison: &Comparison,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<OverHoldout>, RunError> {
+        let Some(holdout) = Holdout::of(sources, self.holdout.as_deref())? else {
+            if self.dev.is_empty() {
+                warnings.extend(Holdout::unusable(sources));
+                return Ok(None);
+            }
+            return Err(RunError::input(
+                "--dev: these runs are not over a holdout that their records lead to",
+                "name the list of the split with --holdout FILE, such as lists/holdout.ids",
+            ));
+        };
+        let optimism =
+            if self.dev.is_empty() { Vec::new() } else { self.beside_development(sources, comparison, &holdout)? };
+        let looks = holdout.look(sources, self.figures());
+        warnings.extend(looks.warnings.iter().cloned());
+        Ok(Some(OverHoldout { sentence: looks.sentence(), looks, optimism }))
+    }
+
+    /// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
+    fn beside_development(
+        &self,
+        sources: &[Source],
+        comparison: &Comparison,
+        holdout: &Holdout,
+    ) -> Result<Vec<Optimism>, RunError> {
+        if holdout.outside > 0 {
+            return Err(RunError::input(
+                format!("--dev: {} of the compared questions are not in the holdout", holdout.outside),
+                "name runs over the holdout alone; those of the development part belong behind --dev",
+            ));
+        }
+        let (development, figures) = self.loaded(&self.dev)?;
+        let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
+        let same = counterparts(sources, &development, holdout)?;
+        let columns = self.variants(&same, &names, &figures);
+        // A rule that could stop a run on one part says nothing about the other.
+        let stopped = results::stopped(&same, &names)?;
+        let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
+        let development = compare(&columns, &settings).map_err(|error| explain(error, &same))?;
+        Ok(optimism(comparison, &development))
+    }
 }
 
 fn record((source, name): (&Source, &String)) -> Value {
     json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant})
-}
-
-/// The pairs to compare, a warning of planned ones that are absent, and all that were possible. Variants that are in no pair are
-/// left out.
-fn chosen(
-    request: &CompareRequest,
-    pairs: Pairs,
-    short: &ShortNames,
-    (sources, names): (&mut Vec<Source>, &mut Vec<String>),
-    figures: &[String],
-) -> Result<(Pairs, Option<String>, Option<Possibilities>), RunError> {
-    let (mut pairs, mut absent) = (pairs.with_names(|name| short.whole(name).to_owned()), None);
-    if pairs.is_all() {
-        (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
-    }
-    let possible = Possibilities::of(request, sources, names, figures)?;
-    // The others are compared with none; a name that is not known is refused later, with those that are.
-    if pairs.all_among(names) {
-        keep_contrasted(&pairs, sources, names);
-    }
-    Ok((pairs, absent, possible))
 }
 
 fn matching(setting: &str, sources: &[Source], names: &[String]) -> Result<Matching, RunError> {
@@ -288,62 +535,12 @@ fn keep_contrasted(pairs: &Pairs, sources: &mut Vec<Source>, names: &mut Vec<Str
     names.retain(is_contrasted);
 }
 
-fn columns(request: &CompareRequest, sources: &[Source], names: &[String], figures: &[String]) -> Vec<Variant> {
-    let column = |(source, name): (&Source, &String)| source.column(name, figures, &request.by);
-    sources.iter().zip(names).map(column).collect()
-}
-
 /// All pairs that could be compared, where the command line names some of them.
 struct Possibilities {
     /// The variants, those that were named first; these alone where all are too many.
     variants: Vec<Variant>,
     count: usize,
     plan: Pairs,
-}
-
-impl Possibilities {
-    fn of(
-        request: &CompareRequest,
-        sources: &[Source],
-        names: &[String],
-        figures: &[String],
-    ) -> Result<Option<Self>, RunError> {
-        // The arms of a branch are compared as its table compares them.
-        let of_branch = |source: &Source| source.manifest().is_some_and(Manifest::is_branch);
-        if !request.names_pairs() || sources.iter().all(of_branch) {
-            return Ok(None);
-        }
-        let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
-        let (others, other_sources) = others(request, sources)?;
-        if request.contrast.is_empty() && others == 0 {
-            return Ok(None);
-        }
-        let mut variants = columns(request, sources, names, figures);
-        // Names that no variant has.
-        let unnamed: Vec<String> = (0..other_sources.len()).map(|at| format!("\0{at}")).collect();
-        variants.extend(columns(request, &other_sources, &unnamed, figures));
-        Ok(Some(Self { variants, count: sources.len() + others, plan }))
-    }
-}
-
-/// How many other variants the runs have, and these, unless they are too many to be compared.
-fn others(request: &CompareRequest, sources: &[Source]) -> Result<(usize, Vec<Source>), RunError> {
-    let mut refs: Vec<RunRef> = Vec::new();
-    for source in sources {
-        for variant in source.manifest().iter().flat_map(|manifest| &manifest.variants) {
-            let other = RunRef { path: source.run.path.clone(), variant: Some(variant.name.clone()) };
-            if !refs.contains(&other) && sources.iter().all(|named| named.run != other) {
-                refs.push(other);
-            }
-        }
-    }
-    let all = sources.len() + refs.len();
-    if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
-        return Ok((refs.len(), Vec::new()));
-    }
-    let (mut sources, _, _) = read(request, &refs)?;
-    sources.retain(|source| !source.episodes.is_empty());
-    Ok((sources.len(), sources))
 }
 
 /// The truth of a condition, in which variants may have their short names, or an error that points at its place.
@@ -363,84 +560,14 @@ fn evaluated(condition: &str, short: &ShortNames, terms: &Terms<'_>) -> Result<J
     })
 }
 
-fn warn(warnings: &[String], tell: Tell<'_>) {
-    for warning in warnings {
-        tell(format!("warning: {}", visible_line(warning, 500)));
-    }
-}
-
 fn questions_of(sources: &[Source]) -> Option<usize> {
     let mut datasets = sources.iter().map(|source| Some(&source.manifest()?.dataset));
     let first = datasets.next()??;
     datasets.all(|other| other.is_some_and(|other| other.sha256 == first.sha256)).then_some(first.questions)
 }
 
-fn sources(request: &CompareRequest, tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
-    let (fields, cluster) = (&request.by, request.cluster.as_ref());
-    let (found, figures) = if request.tables.is_empty() {
-        loaded(request, &request.runs, tell)?
-    } else {
-        results::table_sources(&request.tables, request.columns(), fields, cluster)?
-    };
-    for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.map(|f| ("--cluster", f))) {
-        check_field(flag, field, fields, &found)?;
-    }
-    request.check_repeats(&found)?;
-    Ok((found, figures))
-}
-
 /// Variants, the figures that each has, and notes.
 type Loaded = (Vec<Source>, Vec<String>, Vec<String>);
-
-/// The variants of these runs, the figures that each has, and what a reader should know.
-fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<Loaded, RunError> {
-    let (fields, cluster) = (&request.by, request.cluster.as_ref());
-    let mut figures = request.columns();
-    let joined = &request.joined;
-    figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
-    // EM decides whether an answer flipped.
-    if !figures.iter().any(|name| name == "em") {
-        figures.push("em".to_owned());
-    }
-    if request.mde {
-        figures.extend(EXPENSES.map(str::to_owned));
-        figures.sort();
-        figures.dedup();
-    }
-    let read = figures.iter().map(|name| known(name)).collect::<Result<Vec<_>, RunError>>()?;
-    let wanted = Wanted { figures: &read, joined, cluster, by: fields, gold_pages: request.stale_gold };
-    let (found, notes) = results::load(runs, &wanted)?;
-    figures.extend(joined.iter().map(|metric| metric.name.clone()));
-    Ok((found, figures, notes))
-}
-
-/// The variants of runs as they were typed, each with an episode.
-fn loaded(request: &CompareRequest, runs: &[String], tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
-    let (found, figures, notes) = read(request, &results::runs(runs)?)?;
-    notes.into_iter().for_each(tell);
-    if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
-        return Err(RunError::input(
-            format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
-            "finish the run with --resume, or name another run",
-        ));
-    }
-    note_coverage(&found, &request.joined, tell)?;
-    Ok((found, figures))
-}
-
-/// Says for which episodes the metrics from files have no value.
-fn note_coverage(sources: &[Source], joined: &[JoinedMetric], tell: Tell<'_>) -> Result<(), RunError> {
-    let folders: Vec<String> = sources.iter().map(|source| folder_name(&source.run.path)).collect();
-    for metric in joined {
-        let names = sources.iter().zip(&folders).flat_map(|(source, run)| {
-            let variant = source.run.variant.as_deref().unwrap_or_default();
-            let measured = source.episodes.iter().filter(|episode| episode.item.measured);
-            measured.map(move |episode| EpisodeName { run, variant, repeat: episode.item.repeat, id: &episode.item.id })
-        });
-        metric.coverage(names)?.into_iter().for_each(tell);
-    }
-    Ok(())
-}
 
 fn known(name: &str) -> Result<&'static Figure, RunError> {
     if let "given_attempted" | "simpleqa_f1" = name {
@@ -533,59 +660,6 @@ fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> Result<(), RunE
     Ok(())
 }
 
-/// The metrics of files, and before them those of imported runs' records that are asked for by name.
-fn with_named(
-    request: &CompareRequest,
-    paths: &[&Path],
-    files: Vec<JoinedMetric>,
-) -> Result<Vec<JoinedMetric>, RunError> {
-    let is_figure = |name: &str| Figure::named(&canonical(name)).is_some() || Pass::parse(&canonical(name)).is_some();
-    let named: Vec<&str> = request.metric.iter().map(|name| name.trim()).filter(|name| !is_figure(name)).collect();
-    if named.is_empty() {
-        return Ok(files);
-    }
-    let mut metrics = with_recorded(files, paths)?;
-    metrics.retain(|metric| !metric.is_recorded() || named.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
-    Ok(metrics)
-}
-
-/// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, those of
-/// records, and those of files.
-pub(crate) fn judges_and_metrics(
-    request: &CompareRequest,
-    paths: &[&Path],
-    files: Vec<JoinedMetric>,
-    tell: Tell<'_>,
-) -> Result<(JudgedRuns, Vec<JoinedMetric>), RunError> {
-    let files = with_named(request, paths, files)?;
-    let of_file = |name: &str| files.iter().any(|file| file.name.eq_ignore_ascii_case(name));
-    let is_judge = |name: &&str| {
-        let name = name.to_ascii_lowercase();
-        name == JUDGE || name.starts_with("judge:")
-    };
-    let typed = request.metric.iter().map(|name| name.trim());
-    let wanted: Vec<&str> = typed.filter(is_judge).filter(|name| !of_file(name)).collect();
-    if wanted.is_empty() || !request.tables.is_empty() {
-        return Ok((JudgedRuns::default(), files));
-    }
-    let judged = JudgedRuns::read(paths.iter().copied())?;
-    let mut metrics = judged.metrics()?;
-    let names: Vec<String> = metrics.iter().map(|metric| visible_line(&metric.name, 80)).collect();
-    if let Some(unknown) =
-        wanted.iter().find(|name| !metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name)))
-    {
-        let hint = match names.as_slice() {
-            [] => "judge a run first: wikitrail score RUN --judge openai:NAME".to_owned(),
-            names => format!("judges of these runs are {}", names.join(", ")),
-        };
-        let unknown = visible_line(unknown, 80);
-        return Err(RunError::usage(format!("--metric: these runs have no verdicts of `{unknown}`"), hint));
-    }
-    judged.notes().iter().cloned().for_each(tell);
-    metrics.retain(|metric| wanted.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
-    Ok((judged, with_judges(files, metrics)?))
-}
-
 const MAX_PLAN_BYTES: u64 = 256 << 20;
 
 /// What `run --dry-run --json` prints, as far as it is needed here.
@@ -606,36 +680,6 @@ struct PlannedRun {
 #[derive(Debug, Deserialize)]
 struct Named {
     name: String,
-}
-
-/// Refuses what the comparison of a planned run with these other runs would refuse. Nothing is compared.
-pub(crate) fn check_plan(
-    request: &CompareRequest,
-    mut pairs: Pairs,
-    (mut sources, planned): (Vec<Source>, Vec<Pairs>),
-    tell: Tell<'_>,
-) -> Result<(), RunError> {
-    let (others, figures) = loaded(request, &request.runs, tell)?;
-    let of_others = others.iter().map(Source::pairs);
-    let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
-    sources.extend(others);
-    let mut names = results::names(&sources);
-    let short = results::short_names(&sources, &names);
-    pairs = pairs.with_names(|name| short.whole(name).to_owned());
-    if pairs.is_all() {
-        (pairs, _) = results::planned(&of_all, &names);
-    }
-    if pairs.all_among(&names) {
-        names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
-    }
-    let settings = request.settings(pairs)?;
-    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings)
-        .map_err(|error| explain(error, &sources))?;
-    for condition in &request.conditions {
-        // Names are known and values are not, the counts of questions included.
-        evaluated(condition, &short, &|name, arguments, at| comparison.term(name, arguments, at).map(|_| None))?;
-    }
-    Ok(())
 }
 
 /// The variants, each with one and the same question that has no value in any.
@@ -671,58 +715,6 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
         }
     }
     Ok((sources, pairs))
-}
-
-fn over_holdout(
-    request: &CompareRequest,
-    sources: &[Source],
-    comparison: &Comparison,
-    warnings: &mut Vec<String>,
-    tell: Tell<'_>,
-) -> Result<Option<OverHoldout>, RunError> {
-    let Some(holdout) = Holdout::of(sources, request.holdout.as_deref())? else {
-        if request.dev.is_empty() {
-            warnings.extend(Holdout::unusable(sources));
-            return Ok(None);
-        }
-        return Err(RunError::input(
-            "--dev: these runs are not over a holdout that their records lead to",
-            "name the list of the split with --holdout FILE, such as lists/holdout.ids",
-        ));
-    };
-    let optimism = if request.dev.is_empty() {
-        Vec::new()
-    } else {
-        beside_development(request, sources, comparison, &holdout, tell)?
-    };
-    let looks = holdout.look(sources, request.figures());
-    warnings.extend(looks.warnings.iter().cloned());
-    Ok(Some(OverHoldout { sentence: looks.sentence(), looks, optimism }))
-}
-
-/// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
-fn beside_development(
-    request: &CompareRequest,
-    sources: &[Source],
-    comparison: &Comparison,
-    holdout: &Holdout,
-    tell: Tell<'_>,
-) -> Result<Vec<Optimism>, RunError> {
-    if holdout.outside > 0 {
-        return Err(RunError::input(
-            format!("--dev: {} of the compared questions are not in the holdout", holdout.outside),
-            "name runs over the holdout alone; those of the development part belong behind --dev",
-        ));
-    }
-    let (development, figures) = loaded(request, &request.dev, tell)?;
-    let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
-    let same = counterparts(sources, &development, holdout)?;
-    let columns = columns(request, &same, &names, &figures);
-    // A rule that could stop a run on one part says nothing about the other.
-    let stopped = results::stopped(&same, &names)?;
-    let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
-    let development = compare(&columns, &settings).map_err(|error| explain(error, &same))?;
-    Ok(optimism(comparison, &development))
 }
 
 #[cfg(test)]

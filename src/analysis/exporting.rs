@@ -41,7 +41,7 @@ pub(crate) enum ExportFormat {
     Otlp,
 }
 
-pub(crate) struct ExportJob {
+pub(crate) struct ExportJob<'t> {
     pub(crate) format: ExportFormat,
     pub(crate) rows: Option<Table>,
     pub(crate) runs: Vec<NamedRun>,
@@ -50,6 +50,8 @@ pub(crate) struct ExportJob {
     pub(crate) csv: CsvOptions,
     pub(crate) with_exemplars: bool,
     pub(crate) with_prompts: bool,
+    /// Takes what a reader should know, a sentence each.
+    pub(crate) tell: Tell<'t>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -84,7 +86,7 @@ impl Written {
         look.ids.insert(trajectory.id.clone());
     }
 
-    pub(crate) fn sentence(&self, job: &ExportJob) -> String {
+    pub(crate) fn sentence(&self, job: &ExportJob<'_>) -> String {
         let episodes = counted(self.episodes, "episode");
         match job.format {
             ExportFormat::Chat => counted(self.episodes, "conversation"),
@@ -104,7 +106,7 @@ pub(crate) fn table_of(format: ExportFormat, rows: Option<Table>) -> Option<Tabl
     }
 }
 
-impl ExportJob {
+impl ExportJob<'_> {
     fn table(&self) -> Option<Table> {
         table_of(self.format, self.rows)
     }
@@ -116,7 +118,7 @@ impl ExportJob {
 
     /// Reads all episodes before any is written, where that is needed: says for which the metrics from files have no value,
     /// and counts what a log of Inspect says before its samples.
-    pub(crate) fn survey(&self, tell: Tell<'_>) -> Result<Option<LogTotals>, RunError> {
+    pub(crate) fn survey(&self) -> Result<Option<LogTotals>, RunError> {
         let mut totals = (self.format == ExportFormat::Inspect).then(|| LogTotals::new(self.metric_names()));
         if totals.is_none() && self.metrics.is_empty() {
             return Ok(None);
@@ -132,7 +134,7 @@ impl ExportJob {
                 }
             }
         }
-        names.coverage(&self.metrics)?.into_iter().for_each(tell);
+        names.coverage(&self.metrics)?.into_iter().for_each(self.tell);
         Ok(totals)
     }
 
@@ -142,13 +144,12 @@ impl ExportJob {
         path: &Path,
         file: File,
         totals: Option<LogTotals>,
-        tell: Tell<'_>,
     ) -> Result<Written, ExportError> {
         if !path.to_string_lossy().to_lowercase().ends_with(".gz") {
-            return self.write(Box::new(BufWriter::new(file)), totals, tell);
+            return self.write(Box::new(BufWriter::new(file)), totals);
         }
         let mut packed = Gzip::new(file);
-        let written = self.write(Box::new(&mut packed), totals, tell)?;
+        let written = self.write(Box::new(&mut packed), totals)?;
         packed.finish()?;
         Ok(written)
     }
@@ -157,38 +158,36 @@ impl ExportJob {
         &'o self,
         out: Box<dyn Write + Send + 'o>,
         totals: Option<LogTotals>,
-        tell: Tell<'_>,
     ) -> Result<Written, ExportError> {
         if self.format == ExportFormat::Chat {
-            return self.write_chat(out, tell);
+            return self.write_chat(out);
         }
-        self.fill(|meta| self.export(out, meta, totals), tell)
+        self.fill(|meta| self.export(out, meta, totals))
     }
 
     /// Gives the matching episodes to what `open` makes of the fields of `meta`.
     fn fill<'o>(
         &self,
         open: impl FnOnce(Vec<String>) -> Result<Box<dyn Export + 'o>, ExportError>,
-        tell: Tell<'_>,
     ) -> Result<Written, ExportError> {
         let mut datasets = QuestionCache::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
             let (of_run, note) = datasets.of(&run.folder, &run.manifest);
-            note.into_iter().for_each(tell);
+            note.into_iter().for_each(self.tell);
             questions.push(of_run);
         }
-        datasets.left_out().into_iter().for_each(tell);
+        datasets.left_out().into_iter().for_each(self.tell);
         let mut export = open(datasets.meta.clone())?;
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
-            let mut prompts = Prompts::of(self, run, tell)?;
+            let mut prompts = Prompts::of(self, run)?;
             let (annotations, readings) = judgements_of(&run.folder).map_err(RunError::from)?;
-            annotations.notes().chain(readings.notes()).for_each(tell);
+            annotations.notes().chain(readings.notes()).for_each(self.tell);
             let said = annotations.by_key();
-            each(run, tell, |episode| {
+            self.each(run, |episode| {
                 if !self.filter.takes(&episode) {
                     return Ok(());
                 }
@@ -214,10 +213,21 @@ impl ExportJob {
                 };
                 export.write(&scored)
             })?;
-            prompts.note(tell);
+            prompts.note(self.tell);
         }
         export.finish()?;
         Ok(written)
+    }
+
+    /// Visits every episode of a run with its score; unreadable lines are reported and skipped.
+    fn each(
+        &self,
+        run: &NamedRun,
+        mut visit: impl FnMut(ScoredEpisode) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        let records = GradedRun::without_questions(&run.folder, &run.manifest)?;
+        records.notes.iter().cloned().for_each(self.tell);
+        records.scores().try_for_each(|episode| visit(episode?))
     }
 
     /// The table that is exported, where one is, of questions with these further fields.
@@ -263,17 +273,6 @@ impl ExportJob {
     }
 }
 
-/// Visits every episode of a run with its score; unreadable lines are reported and skipped.
-fn each(
-    run: &NamedRun,
-    tell: Tell<'_>,
-    mut visit: impl FnMut(ScoredEpisode) -> Result<(), ExportError>,
-) -> Result<(), ExportError> {
-    let records = GradedRun::without_questions(&run.folder, &run.manifest)?;
-    records.notes.iter().cloned().for_each(tell);
-    records.scores().try_for_each(|episode| visit(episode?))
-}
-
 impl ExportFilter {
     pub(crate) fn check(&self, runs: &[NamedRun]) -> Result<(), RunError> {
         let mut known: Vec<&str> =
@@ -316,17 +315,17 @@ fn is_clean(trajectory: &Trajectory) -> bool {
         && trajectory.steps.iter().all(|step| step.tool != Some(Tool::Invalid))
 }
 
-impl ExportJob {
+impl ExportJob<'_> {
     /// Writes the matching conversations. Episodes that give none are counted and reported.
-    fn write_chat(&self, out: impl Write, tell: Tell<'_>) -> Result<Written, ExportError> {
+    fn write_chat(&self, out: impl Write) -> Result<Written, ExportError> {
         let mut out = BufWriter::new(out);
         let (mut read, mut not_right) = (0_usize, 0_usize);
         let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let stored = Stored::of(&run.folder, &run.manifest)?;
-            let mut prompts = Prompts::of(self, run, tell)?;
-            each(run, tell, |episode| {
+            let mut prompts = Prompts::of(self, run)?;
+            self.each(run, |episode| {
                 let trajectory = &episode.trajectory;
                 // Wrong answers are exported only on request.
                 let right = self.filter.names_a_score() || episode.is_right() == Some(true);
@@ -354,7 +353,7 @@ impl ExportJob {
                     }
                 }
             })?;
-            prompts.note(tell);
+            prompts.note(self.tell);
         }
         out.flush()?;
         if not_right > 0 {
@@ -364,10 +363,10 @@ impl ExportJob {
             } else {
                 format!("{episodes} without a right answer are not written")
             };
-            tell(format!("note: {what}; add --wrong, or --min-f1 0 for all with a score"));
+            (self.tell)(format!("note: {what}; add --wrong, or --min-f1 0 for all with a score"));
         }
         for (reason, count) in left_out {
-            tell(format!("note: {count} left out: {reason}"));
+            (self.tell)(format!("note: {count} left out: {reason}"));
         }
         Ok(written)
     }
@@ -415,7 +414,7 @@ impl ExportJob {
     }
 
     /// Writes a new folder beside its place and gives it its name when it is whole.
-    pub(crate) fn write_hf(&self, path: &Path, tell: Tell<'_>) -> Result<Written, ExportError> {
+    pub(crate) fn write_hf(&self, path: &Path) -> Result<Written, ExportError> {
         let shown = shell_word(&visible_line(&path.display().to_string(), 300));
         let is_empty_folder = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         if path.exists() && !is_empty_folder() {
@@ -432,31 +431,31 @@ impl ExportJob {
             let layout = Layout { table: Table::Questions, meta, metrics, prompts };
             Ok(Box::new(Hf::new(beside.path(), sources, &layout)?))
         };
-        let written = self.fill(open, tell)?;
+        let written = self.fill(open)?;
         for left in &beside.doubtful {
             let left = shell_word(&visible_line(&left.display().to_string(), 300));
-            tell(format!("note: {left} may be left by a process that was killed; remove it if none is running"));
+            (self.tell)(format!("note: {left} may be left by a process that was killed; remove it if none is running"));
         }
         beside.rename(path).map_err(cannot)?;
         sync_folder(path);
-        tell(format!("{} written to {shown}", written.sentence(self)));
-        tell(format!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));
+        (self.tell)(format!("{} written to {shown}", written.sentence(self)));
+        (self.tell)(format!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));
         Ok(written)
     }
 
     /// Counts the export of a holdout run as a look at the holdout, as the file holds its scores, and says the number of looks.
-    pub(crate) fn count_looks(&self, written: &Written, tell: Tell<'_>) {
+    pub(crate) fn count_looks(&self, written: &Written) {
         let runs = written.looks.iter().map(|(at, exported)| (&self.runs[*at].manifest, exported));
         let (looks, mut warnings) = Holdout::exported(runs);
         for mut look in looks {
             let list = visible_line(&look.list, 200);
-            tell(format!("note: this export is a look at the holdout `{list}`"));
-            tell(visible_line(&Looks::sentence(&look), 500));
+            (self.tell)(format!("note: this export is a look at the holdout `{list}`"));
+            (self.tell)(visible_line(&Looks::sentence(&look), 500));
             warnings.append(&mut look.warnings);
             warnings.extend(look.note());
         }
         for warning in &warnings {
-            tell(format!("warning: {}", visible_line(warning, 500)));
+            (self.tell)(format!("warning: {}", visible_line(warning, 500)));
         }
     }
 
@@ -525,14 +524,14 @@ struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    fn of(job: &ExportJob, run: &'a NamedRun, tell: Tell<'_>) -> Result<Self, RunError> {
+    fn of(job: &ExportJob<'_>, run: &'a NamedRun) -> Result<Self, RunError> {
         let (needed, has_place) = (job.with_prompts, matches!(job.format, ExportFormat::Inspect | ExportFormat::Atif));
         let mut stored = (needed || has_place).then(|| Stored::of(&run.folder, &run.manifest)).transpose();
         if let Err(error) = &stored
             && !needed
         {
             let why = visible_line(&error.to_string(), 300);
-            tell(format!("note: {}: prompts are left out, as they cannot be made again: {why}", run.name));
+            (job.tell)(format!("note: {}: prompts are left out, as they cannot be made again: {why}", run.name));
             stored = Ok(None);
         }
         Ok(Self { run, needed, stored: stored?, calls: 0, missing: 0 })

@@ -6,9 +6,7 @@ use super::score::MetricFiles;
 use super::{failure, output_file};
 use crate::analysis::compare::conditions::Judged;
 use crate::analysis::compare::{RESAMPLES, SEED};
-use crate::analysis::comparing::{
-    Bounds, CompareRequest, ComparedRuns, check_plan, compare_runs, judges_and_metrics, parsed_bounds, planned_sources,
-};
+use crate::analysis::comparing::{Bounds, CompareRequest, ComparedRuns, parsed_bounds, planned_sources};
 use crate::analysis::export::{figures_csv, is_figures_header};
 use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;
@@ -126,7 +124,7 @@ impl Args {
     }
 
     /// What is asked for; [`Self::read_metrics`] adds the metrics.
-    fn request(&self) -> CompareRequest {
+    fn request(&self) -> CompareRequest<'static> {
         CompareRequest {
             runs: self.runs.clone(),
             tables: self.from_csv.clone(),
@@ -147,42 +145,43 @@ impl Args {
             seed: self.seed,
             resamples: self.resamples,
             conditions: self.fail_if.clone(),
+            tell: &|text| say(text),
         }
     }
 
     /// Reads the metrics that are not figures of every run, and the verdicts of the runs if they are asked for.
-    fn read_metrics(&self, request: &mut CompareRequest) -> anyhow::Result<JudgedRuns> {
+    fn read_metrics(&self, request: &mut CompareRequest<'_>) -> anyhow::Result<JudgedRuns> {
         let typed_runs = if self.from_csv.is_empty() { runs(&self.runs)? } else { Vec::new() };
         let mut paths: Vec<&Path> = typed_runs.iter().map(|run| run.path.as_path()).collect();
         paths.dedup();
         let files = self.metrics.read(&paths)?;
-        let (verdicts, joined) = judges_and_metrics(request, &paths, files, &|text| say(text))?;
+        let (verdicts, joined) = request.judges_and_metrics(&paths, files)?;
         request.joined = joined;
         Ok(verdicts)
     }
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let (mut request, tell) = (args.request(), |text| say(text));
+    let mut request = args.request();
     let pairs = request.pairs()?;
     if let Some(plan) = &args.plan {
         let planned = planned_sources(plan)?;
         args.read_metrics(&mut request)?;
-        check_plan(&request, pairs, planned, &tell)?;
+        request.check_plan(pairs, planned)?;
         return Ok(failure::OK);
     }
     let format = args.format()?;
     check_output(args, format)?;
     let verdicts = args.read_metrics(&mut request)?;
     // A table of figures has all flips, as JSON has.
-    let mut compared = compare_runs(&request, pairs, &verdicts, format == Format::Csv, &tell)?;
+    let mut compared = request.compare_runs(pairs, &verdicts, format == Format::Csv)?;
     write_output(args, format, &compared)?;
     let is_shown = match format {
         Format::Table => true,
         Format::Markdown | Format::Latex => stdout_is_terminal(),
         Format::Csv | Format::Json => false,
     };
-    compared.note_look(args.out.is_none() && is_shown, &tell);
+    compared.note_look(args.out.is_none() && is_shown, request.tell);
     Ok(print_conditions(&compared.extras.judged))
 }
 

@@ -117,25 +117,25 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         csv: CsvOptions { raw: args.raw, bom: args.bom },
         with_exemplars: args.with_exemplars,
         with_prompts: args.with_prompts,
+        tell: &|text| say(text),
     };
     if format == Format::Inspect {
         job.log_header()?;
     }
-    let tell = |text| say(text);
-    let totals = job.survey(&tell)?;
+    let totals = job.survey()?;
     let written = match (out, format) {
-        (Some(path), Format::Hf) => job.write_hf(path, &tell).map_err(explain)?,
+        (Some(path), Format::Hf) => job.write_hf(path).map_err(explain)?,
         (None, Format::Hf) => {
             return Err(Failure::usage("a Hugging Face dataset is a folder", "name a new one with --out"));
         }
         (Some(path), _) => write_file(args, &job, path, totals)?,
         (None, _) => write_stdout(&job, totals)?,
     };
-    job.count_looks(&written, &tell);
+    job.count_looks(&written);
     Ok(failure::OK)
 }
 
-fn write_file(args: &Args, job: &ExportJob, path: &Path, totals: Option<LogTotals>) -> anyhow::Result<Written> {
+fn write_file(args: &Args, job: &ExportJob<'_>, path: &Path, totals: Option<LogTotals>) -> anyhow::Result<Written> {
     let of_runs = job.runs.iter().flat_map(|run| of_run(&run.manifest));
     let metrics = args.metrics.files().map(PathBuf::from);
     let file = OutputFile {
@@ -145,8 +145,7 @@ fn write_file(args: &Args, job: &ExportJob, path: &Path, totals: Option<LogTotal
         force: Force::Flag(args.force),
         inputs: of_runs.chain(metrics.map(Into::into)).collect(),
     };
-    let written =
-        output_file::write(&file, |file| job.write_file(path, file, totals, &|text| say(text)).map_err(explain))?;
+    let written = output_file::write(&file, |file| job.write_file(path, file, totals).map_err(explain))?;
     let shown = visible_line(&path.display().to_string(), 300);
     say(format_args!("{} written to {shown}", written.sentence(job)));
     if job.format == Format::Inspect {
@@ -155,12 +154,12 @@ fn write_file(args: &Args, job: &ExportJob, path: &Path, totals: Option<LogTotal
     Ok(written)
 }
 
-fn write_stdout(job: &ExportJob, totals: Option<LogTotals>) -> anyhow::Result<Written> {
+fn write_stdout(job: &ExportJob<'_>, totals: Option<LogTotals>) -> anyhow::Result<Written> {
     let out: Box<dyn Write + Send> = match job.format {
         Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
         _ => Box::new(BufWriter::new(stdout())),
     };
-    let written = job.write(out, totals, &|text| say(text)).map_err(explain)?;
+    let written = job.write(out, totals).map_err(explain)?;
     if written.episodes == 0 {
         say("note: no episode matches");
     }

@@ -2,7 +2,7 @@
 
 use super::{
     CorrectedFigure, Episode, Field, JUDGE, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences,
-    load, name_accuracy, names, planned, short_names, stopped, with_recorded,
+    load, name_accuracy, names, planned_of, short_names, stopped, with_recorded,
 };
 use crate::analysis::compare::{
     Comparison, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs,
@@ -208,7 +208,7 @@ impl Group {
             names,
         };
         if compared {
-            let (pairs, absent) = planned(&group.sources.iter().map(Source::pairs).collect::<Vec<_>>(), &whole);
+            let (pairs, absent) = planned_of(&group.sources, &whole);
             let pairs = pairs.with_names(|name| short.of_name(name).to_owned());
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };

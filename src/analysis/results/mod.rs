@@ -39,5 +39,6 @@ pub(crate) use run::{
     runs_in,
 };
 pub(crate) use source::{
-    Episode, Origin, Source, Wanted, bound, load, name_accuracy, names, planned, short_names, stopped, table_sources,
+    Episode, Origin, Source, Wanted, bound, load, name_accuracy, names, planned, planned_of, short_names, stopped,
+    table_sources,
 };

@@ -240,6 +240,10 @@ impl Episode {
     }
 }
 
+pub(crate) fn planned_of(sources: &[Source], names: &[String]) -> (Pairs, Option<String>) {
+    planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names)
+}
+
 /// The pairs that the experiment compares, as far as their variants are among these, and a warning of those that are not.
 /// All pairs if the runs do not have the same ones.
 /// `pairs` is what [`Source::pairs`] says of each.
