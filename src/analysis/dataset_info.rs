@@ -171,48 +171,51 @@ fn duplicates(questions: &[Arc<Question>], keys: &[String]) -> Duplicates {
 
 const LABELS: usize = 18;
 
+/// A label, its text, and lines below it.
+type InfoLine = (&'static str, String, Vec<String>);
+
 pub(crate) fn write_info(info: &DatasetInfo, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{}: {} of {} ({})",
-        info.file,
-        counted(info.questions, "question"),
-        visible_line(&info.dataset, 60),
-        info.format.name()
-    )?;
-    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, LABELS, width).as_bytes());
-    row("sha256", info.sha256.clone())?;
-    row("types", count_list(&info.types))?;
-    row("levels", count_list(&info.levels))?;
-    row("answers", count_list(&info.answer_kinds))?;
-    row(if info.format.is_general() { "no gold answer" } else { "hidden answers" }, info.hidden_answers.to_string())?;
-    for (name, count) in [
+    let (questions, dataset) = (counted(info.questions, "question"), visible_line(&info.dataset, 60));
+    writeln!(out, "{}: {questions} of {dataset} ({})", info.file, info.format.name())?;
+    for (label, text, below) in info_lines(info) {
+        out.write_all(labelled(label, &text, LABELS, width).as_bytes())?;
+        below.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
+    Ok(())
+}
+
+fn info_lines(info: &DatasetInfo) -> Vec<InfoLine> {
+    let fact = |label, text| (label, text, Vec::new());
+    let mut facts = vec![
+        fact("sha256", info.sha256.clone()),
+        fact("types", count_list(&info.types)),
+        fact("levels", count_list(&info.levels)),
+        fact("answers", count_list(&info.answer_kinds)),
+        fact(
+            if info.format.is_general() { "no gold answer" } else { "hidden answers" },
+            info.hidden_answers.to_string(),
+        ),
+    ];
+    let counts = [
         ("unanswerable", info.unanswerable),
         ("several answers", info.several_answers),
         ("with context", info.with_context),
         ("with evidence sets", info.with_evidence_sets),
         ("skipped records", info.skipped),
-    ] {
-        if count > 0 {
-            row(name, count.to_string())?;
-        }
-    }
+    ];
+    facts.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(label, n)| fact(label, n.to_string())));
     if info.supporting_facts.total > 0 {
-        row("supporting facts", facts_line(&info.supporting_facts))?;
+        facts.push(fact("supporting facts", facts_line(&info.supporting_facts)));
     }
     if info.repeated_ids > 0 {
-        row(
-            "repeated ids",
-            format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids),
-        )?;
+        let text = format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids);
+        facts.push(fact("repeated ids", text));
     }
-    for (name, count, what) in doubts(info) {
-        if count > 0 {
-            row(name, format!("{}: {what}", counted(count, "question")))?;
-        }
-    }
-    write_duplicates(&info.duplicates, width, out)?;
-    info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, width, out))
+    let doubts = doubts(info).into_iter().filter(|(_, count, _)| *count > 0);
+    facts.extend(doubts.map(|(label, n, what)| fact(label, format!("{}: {what}", counted(n, "question")))));
+    facts.push(duplicates_line(&info.duplicates));
+    facts.extend(info.leakage.iter().map(leakage_line));
+    facts
 }
 
 /// What may not mean what the file's author thinks: the questions concerned, and how such an answer is read.
@@ -259,38 +262,32 @@ fn facts_line(facts: &Facts) -> String {
     text
 }
 
-fn write_duplicates(duplicates: &Duplicates, width: usize, out: &mut dyn Write) -> io::Result<()> {
+fn duplicates_line(duplicates: &Duplicates) -> InfoLine {
     let mut text = duplicates.questions.to_string();
     if duplicates.twins > 0 {
         text = format!("{text}, {} of them in the cluster of their original", duplicates.twins);
     }
-    out.write_all(labelled("duplicates", &text, LABELS, width).as_bytes())?;
-    for group in duplicates.groups.iter().take(MAX_LISTED) {
-        let ids: Vec<String> = group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)).collect();
-        writeln!(out, "    {}", ids.join(" = "))?;
-    }
-    more(duplicates.groups.len(), out)
+    let line = |group: &Vec<String>| {
+        group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)).collect::<Vec<_>>().join(" = ")
+    };
+    let lines = duplicates.groups.iter().take(MAX_LISTED).map(line).chain(more(duplicates.groups.len()));
+    ("duplicates", text, lines.collect())
 }
 
-fn write_leakage(leakage: &Leakage, width: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Leakage { prompt, exemplars, equal, near } = leakage;
-    let text = format!(
-        "{prompt}: {} of {} {} in the dataset, {} almost",
-        equal.len(),
-        counted(*exemplars, "exemplar"),
-        if equal.len() == 1 { "is" } else { "are" },
-        near.len()
-    );
-    out.write_all(labelled("leakage", &text, LABELS, width).as_bytes())?;
-    for found in equal.iter().chain(near).take(MAX_LISTED) {
+fn leakage_line(Leakage { prompt, exemplars, equal, near }: &Leakage) -> InfoLine {
+    let are = if equal.len() == 1 { "is" } else { "are" };
+    let (all, exemplars) = (equal.len(), counted(*exemplars, "exemplar"));
+    let text = format!("{prompt}: {all} of {exemplars} {are} in the dataset, {} almost", near.len());
+    let line = |found: &Match| {
         let (id, question) = (visible_line(&found.id, 60), visible_line(&found.question, 100));
-        writeln!(out, "    exemplar {} ~ {id} ({:.2}): {question}", found.exemplar, found.similarity)?;
-    }
-    more(equal.len() + near.len(), out)
+        format!("exemplar {} ~ {id} ({:.2}): {question}", found.exemplar, found.similarity)
+    };
+    let lines = equal.iter().chain(near).take(MAX_LISTED).map(line).chain(more(equal.len() + near.len()));
+    ("leakage", text, lines.collect())
 }
 
-fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
-    if count > MAX_LISTED { writeln!(out, "    and {} more (--json lists all)", count - MAX_LISTED) } else { Ok(()) }
+fn more(count: usize) -> Option<String> {
+    (count > MAX_LISTED).then(|| format!("and {} more (--json lists all)", count - MAX_LISTED))
 }
 
 fn count_list(counts: &BTreeMap<String, usize>) -> String {

@@ -1,8 +1,6 @@
 //! The functions that compute a comparison, of all questions and of parts: by type, level, hops, or any other field.
 
-use super::comparison::{
-    Breakdown, Comparison, FigureComparison, Group, GroupMean, GroupPair, VariantMean, VariantSummary, Verdict,
-};
+use super::comparison::{Breakdown, Comparison, FigureComparison, Group, GroupMean, GroupPair, VariantMean, Verdict};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::pairs::{Sample, pairs, stopped_by};
 use super::{CompareError, NamedFigure, Settings, Unit, Variant};
@@ -38,24 +36,25 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
         parts.extend(settings.breakdowns.iter().map(|field| breakdown(field, &values, settings)));
         figures.push(compare_figure(&values, settings));
     }
-    let summaries = pairing.summaries();
-    let mut notes = notes_on_missing_values(&summaries, &figures, pairing.all(), shared);
-    notes.extend(notes_on_tests(&summaries, &figures));
-    if !parts.is_empty() {
+    let mut comparison = Comparison {
+        settings: settings.clone(),
+        questions: pairing.all(),
+        shared,
+        variants: pairing.summaries(),
+        figures,
+        breakdowns: parts,
+        within: None,
+        notes: Vec::new(),
+    };
+    let mut notes = notes_on_missing_values(&comparison);
+    notes.extend(notes_on_tests(&comparison));
+    if !comparison.breakdowns.is_empty() {
         notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
     }
     let accuracy = settings.figures.iter().any(|figure| figure.accuracy);
     notes.extend(settings.stopped.iter().map(|run| run.note(accuracy)));
-    Ok(Comparison {
-        settings: settings.clone(),
-        questions: pairing.all(),
-        shared,
-        variants: summaries,
-        figures,
-        breakdowns: parts,
-        within: None,
-        notes,
-    })
+    comparison.notes = notes;
+    Ok(comparison)
 }
 
 fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> {
@@ -147,12 +146,7 @@ fn compare_figure(values: &FigureValues<'_, '_>, settings: &Settings) -> FigureC
     }
 }
 
-fn notes_on_missing_values(
-    variants: &[VariantSummary],
-    figures: &[FigureComparison],
-    all: usize,
-    shared: usize,
-) -> Vec<String> {
+fn notes_on_missing_values(Comparison { questions: all, shared, variants, figures, .. }: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     // Of three variants two may have what the third lacks.
     let left_out = if variants.len() > 2 { "are in no mean" } else { "are excluded" };
@@ -182,7 +176,7 @@ fn notes_on_missing_values(
     notes
 }
 
-fn notes_on_tests(variants: &[VariantSummary], figures: &[FigureComparison]) -> Vec<String> {
+fn notes_on_tests(Comparison { variants, figures, .. }: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
         notes.push(format!(

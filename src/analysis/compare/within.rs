@@ -9,6 +9,7 @@ use super::{CompareError, Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
 use crate::base::stats::Between;
 use crate::scoring::float;
+use std::collections::HashSet;
 
 /// A setting with its value in each variant, in the order of the variants; absent where a variant does not use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,12 +73,8 @@ impl Matching {
         };
         let others = settings.iter().filter(|other| other.name != of.name);
         let (with_it, others): (Vec<_>, Vec<_>) = others.partition(|other| goes_with(other, of));
-        let mut values: Vec<String> = Vec::new();
-        for value in of.values.iter().flatten() {
-            if !values.contains(value) {
-                values.push(value.clone());
-            }
-        }
+        let mut known = HashSet::new();
+        let values: Vec<String> = of.values.iter().flatten().filter(|value| known.insert(*value)).cloned().collect();
         let mut blocks: Vec<Block> = Vec::new();
         for (variant, name) in names.iter().enumerate() {
             let Some(value) = values.iter().position(|value| of.values[variant].as_ref() == Some(value)) else {

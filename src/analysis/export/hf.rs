@@ -28,7 +28,7 @@ impl<'a> Hf<'a> {
     /// `folder` is there; both tables have what `layout` adds to theirs.
     pub fn new(folder: &Path, sources: Vec<HfSource<'a>>, layout: &Layout) -> Result<Self, ExportError> {
         let open = |table: Table| -> Result<_, ExportError> {
-            let file = File::create_new(folder.join(format!("{}.jsonl", name(table))))?;
+            let file = File::create_new(folder.join(format!("{}.jsonl", table.name())))?;
             Ok(JsonRows::new(file, Layout { table, ..layout.clone() }))
         };
         Ok(Self { folder: folder.to_owned(), sources, tables: [open(Table::Questions)?, open(Table::Steps)?] })
@@ -39,14 +39,14 @@ impl<'a> Hf<'a> {
         card += "task_categories:\n- question-answering\ntags:\n- wikitrail\n- agent\n- trajectories\n";
         card += "configs:\n";
         for (at, JsonRows { layout, .. }) in self.tables.iter().enumerate() {
-            let name = name(layout.table);
+            let name = layout.table.name();
             // A `String` takes everything.
             let _ = writeln!(card, "- config_name: {name}\n  data_files: {name}.jsonl");
             card += if at == 0 { "  default: true\n" } else { "" };
         }
         card += "dataset_info:\n";
         for JsonRows { layout, .. } in &self.tables {
-            let _ = writeln!(card, "- config_name: {}\n  features:", name(layout.table));
+            let _ = writeln!(card, "- config_name: {}\n  features:", layout.table.name());
             for column in layout.columns() {
                 let _ = writeln!(card, "  - name: {}\n    dtype: {}", quoted(&column.name), dtype(column.kind));
             }
@@ -120,13 +120,6 @@ impl Export for Hf<'_> {
     fn finish(&mut self) -> Result<(), ExportError> {
         self.tables.iter_mut().try_for_each(JsonRows::finish)?;
         Ok(fs::write(self.folder.join("README.md"), self.card())?)
-    }
-}
-
-fn name(table: Table) -> &'static str {
-    match table {
-        Table::Questions => "questions",
-        Table::Steps => "steps",
     }
 }
 

@@ -3,6 +3,7 @@
 use self::QuestionContent::Own;
 use super::{ExportError, Origin, Scored};
 use crate::analysis::annotations::Annotation;
+use crate::base::named;
 use crate::base::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
 use crate::scoring::{Figure, Grounding, Measure, figure};
 use serde::Serialize;
@@ -20,12 +21,14 @@ pub struct Layout {
     pub prompts: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// One row per episode.
-    Questions,
-    /// One row per step; an episode without steps has none.
-    Steps,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Table {
+        /// One row per episode.
+        Questions = "questions",
+        /// One row per step; an episode without steps has none.
+        Steps = "steps",
+    }
 }
 
 /// What the cells of a column hold; each may be empty.

@@ -1,7 +1,7 @@
 //! Judgements of people and models beside the rules' and metrics': tables of agreement.
 
 use super::console::{dash, percent};
-use super::sheet::{Columns, headings, table};
+use super::sheet::Columns;
 use super::summary::LEVEL;
 use super::wrapped;
 use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, Table, Two};
@@ -9,7 +9,7 @@ use crate::analysis::compare::verdict::p_equals;
 use crate::analysis::judges::{Chosen, Verdict};
 use crate::analysis::results::{Correction, Drawn, JudgeFigures, TwoJudges};
 use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
-use crate::base::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
+use crate::base::stats::{Agreement, Coefficient, Interval, LabelledPart, holm, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use crate::scoring::float;
 use std::fmt::Write as _;
@@ -20,19 +20,23 @@ const MAX_REASON: usize = 400;
 /// Characters of a class above a column.
 const MAX_HEADING: usize = 6;
 
+/// Tables and lines below each other.
+struct Page<'c> {
+    text: String,
+    /// Prints one episode.
+    command: &'c dyn Fn(&Disagreement) -> String,
+    width: usize,
+}
+
 /// The tables, ending in a line break; `command` prints one episode.
 pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
-    let mut text = String::new();
-    for person in &judgements.people {
-        of_person(&mut text, person, judgements, command, width);
-    }
-    for two in &judgements.pairs {
-        of_two(&mut text, two, command, width);
-    }
+    let mut page = Page { text: String::new(), command, width };
+    judgements.people.iter().for_each(|person| page.person(person, judgements));
+    judgements.pairs.iter().for_each(|two| page.two(two));
     if !judgements.people.is_empty() {
-        text.push_str("intervals: 95 %, over questions; formulas: `wikitrail docs annotation`\n");
+        page.text.push_str("intervals: 95 %, over questions; formulas: `wikitrail docs annotation`\n");
     }
-    text
+    page.text
 }
 
 /// What a model says of an episode, in one line.
@@ -42,100 +46,100 @@ pub(crate) fn reading(one: &Annotation) -> String {
     format!("{}{class}{reason}", visible_line(&one.by, MAX_PERSON_NAME))
 }
 
-fn of_person(
-    text: &mut String,
-    person: &Person,
-    judgements: &Judgements,
-    command: &dyn Fn(&Disagreement) -> String,
-    width: usize,
-) {
-    let by = visible_line(&person.by, MAX_PERSON_NAME);
-    let seen = match person.episodes - person.blind {
-        0 => "without sight of the rules' verdict".to_owned(),
-        seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
-    };
-    text.push('\n');
-    text.push_str(&wrapped(&format!("judged by {by}: {}, {seen}", counted(person.episodes, "episode")), width, ""));
-    if person.is_model() {
-        of_model(text, &person.by, judgements, width);
+impl Page<'_> {
+    fn line(&mut self, indent: &str, line: &str) {
+        self.text += &wrapped(line, self.width, indent);
     }
-    confusion(text, "failure classes", ["rules", &by], &person.classes, width);
-    // Only a person is the measure of the rules.
-    if person.classes.agreement.n > 0 && !person.is_model() {
-        shares(text, &by, &person.classes, width);
-    }
-    confusion(text, "right or wrong", ["metric", &by], &person.correct, width);
-    disagreements(text, ["rules", &by], &person.classes, command);
-    disagreements(text, ["metric", &by], &person.correct, command);
-}
 
-/// A model's classes are worth what they agree with people's.
-fn of_model(text: &mut String, by: &str, judgements: &Judgements, width: usize) {
-    let mut people = judgements.of_model_and_people(by).peekable();
-    if people.peek().is_none() {
-        let unknown = "no person has classified these episodes: how often this model is right is not known";
-        text.push_str(&wrapped(unknown, width, "  "));
+    fn person(&mut self, person: &Person, judgements: &Judgements) {
+        let by = visible_line(&person.by, MAX_PERSON_NAME);
+        let seen = match person.episodes - person.blind {
+            0 => "without sight of the rules' verdict".to_owned(),
+            seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
+        };
+        self.text.push('\n');
+        self.line("", &format!("judged by {by}: {}, {seen}", counted(person.episodes, "episode")));
+        if person.is_model() {
+            self.model(&person.by, judgements);
+        }
+        self.confusion("failure classes", ["rules", &by], &person.classes);
+        // Only a person is the measure of the rules.
+        if person.classes.agreement.n > 0 && !person.is_model() {
+            self.shares(&by, &person.classes);
+        }
+        self.confusion("right or wrong", ["metric", &by], &person.correct);
+        self.disagreements(["rules", &by], &person.classes);
+        self.disagreements(["metric", &by], &person.correct);
     }
-    for (person, found) in people {
-        let line = format!("against {}, a person: {}", visible_line(person, MAX_PERSON_NAME), agreement_line(found));
-        text.push_str(&wrapped(&line, width, "  "));
-    }
-}
 
-fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String, width: usize) {
-    let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
-    for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
-        if said.agreement.n > 0 {
-            text.push('\n');
-            confusion(text, what, [a, b], said, width);
-            disagreements(text, [a, b], said, command);
+    /// A model's classes are worth what they agree with people's.
+    fn model(&mut self, by: &str, judgements: &Judgements) {
+        let mut people = judgements.of_model_and_people(by).peekable();
+        if people.peek().is_none() {
+            self.line("  ", "no person has classified these episodes: how often this model is right is not known");
+        }
+        for (person, found) in people {
+            let person = visible_line(person, MAX_PERSON_NAME);
+            self.line("  ", &format!("against {person}, a person: {}", agreement_line(found)));
         }
     }
-}
 
-/// Rows are the first's, columns the second's.
-fn confusion(text: &mut String, what: &str, [first, second]: [&str; 2], said: &Table, width: usize) {
-    if said.agreement.n == 0 {
-        return;
+    fn two(&mut self, two: &Two) {
+        let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
+        for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
+            if said.agreement.n > 0 {
+                self.text.push('\n');
+                self.confusion(what, [a, b], said);
+                self.disagreements([a, b], said);
+            }
+        }
     }
-    let _ = writeln!(text, "{what}, {first} against {second}:\n  {}", agreement_line(&said.agreement));
-    let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(MAX_HEADING).collect()).collect();
-    let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
-    let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));
-    let row = |(at, word): (usize, &&str)| {
+
+    /// Rows are the first's, columns the second's.
+    fn confusion(&mut self, what: &str, [first, second]: [&str; 2], said: &Table) {
+        let Agreement { n, confusion, .. } = &said.agreement;
+        if *n == 0 {
+            return;
+        }
         let shown = |count: u64| if count == 0 { "·".to_owned() } else { thousands(count) };
-        std::iter::once((*word).to_owned()).chain(counts(at).map(shown)).collect()
-    };
-    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
-    let _ = writeln!(text, "{}", table(&header, &rows, width));
-}
-
-/// Precision and recall of the rules for each class, with the person as the judge.
-fn shares(text: &mut String, by: &str, said: &Table, width: usize) {
-    let counts = &said.agreement.confusion;
-    let share = |share: Option<f64>| share.map_or_else(dash, percent);
-    let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
-    let table = Columns::of("class", |(_, word): &(usize, &str)| (*word).to_owned())
-        .numbers("rules", |(at, _)| thousands(counts.first(*at)))
-        .numbers(by, |(at, _)| thousands(counts.second(*at)))
-        .numbers("both", |(at, _)| thousands(counts.get(*at, *at)))
-        .numbers("precision %", |(at, _)| share(counts.precision(*at)))
-        .numbers("recall %", |(at, _)| share(counts.recall(*at)))
-        .table(&classes, width);
-    let _ = writeln!(text, "{table}");
-}
-
-fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn Fn(&Disagreement) -> String) {
-    let all = &said.disagreements;
-    if all.is_empty() {
-        return;
+        let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
+        let names = Columns::of(format!("{first} / {second}"), |(_, word): &(usize, &str)| (*word).to_owned());
+        let columns = classes.iter().fold(names, |columns, (column, word)| {
+            let heading: String = word.chars().take(MAX_HEADING).collect();
+            columns.numbers(heading, move |(row, _)| shown(confusion.get(*row, *column)))
+        });
+        let (agreement, table) = (agreement_line(&said.agreement), columns.table(&classes, self.width));
+        let _ = writeln!(self.text, "{what}, {first} against {second}:\n  {agreement}\n{table}");
     }
-    let _ = writeln!(text, "{} of {} and {}:", counted(all.len(), "disagreement"), who[0], who[1]);
-    for one in all.iter().take(MAX_LISTED) {
-        let _ = writeln!(text, "  {:<13} {:<13} {}", one.first, one.second, visible_line(&command(one), 500));
+
+    /// Precision and recall of the rules for each class, with the person as the judge.
+    fn shares(&mut self, by: &str, said: &Table) {
+        let counts = &said.agreement.confusion;
+        let share = |share: Option<f64>| share.map_or_else(dash, percent);
+        let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
+        let table = Columns::of("class", |(_, word): &(usize, &str)| (*word).to_owned())
+            .numbers("rules", |(at, _)| thousands(counts.first(*at)))
+            .numbers(by, |(at, _)| thousands(counts.second(*at)))
+            .numbers("both", |(at, _)| thousands(counts.get(*at, *at)))
+            .numbers("precision %", |(at, _)| share(counts.precision(*at)))
+            .numbers("recall %", |(at, _)| share(counts.recall(*at)))
+            .table(&classes, self.width);
+        self.text += &(table + "\n");
     }
-    if all.len() > MAX_LISTED {
-        let _ = writeln!(text, "  and {} more; --json has all", thousands(all.len() - MAX_LISTED));
+
+    fn disagreements(&mut self, [first, second]: [&str; 2], said: &Table) {
+        let all = &said.disagreements;
+        if all.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.text, "{} of {first} and {second}:", counted(all.len(), "disagreement"));
+        for one in all.iter().take(MAX_LISTED) {
+            let command = visible_line(&(self.command)(one), 500);
+            let _ = writeln!(self.text, "  {:<13} {:<13} {command}", one.first, one.second);
+        }
+        if all.len() > MAX_LISTED {
+            let _ = writeln!(self.text, "  and {} more; --json has all", thousands(all.len() - MAX_LISTED));
+        }
     }
 }
 
@@ -151,14 +155,12 @@ pub(crate) fn judged_figures(
     means: &[(String, &Correction)],
     width: usize,
 ) -> String {
-    let mut text = String::new();
-    for judge in judges {
-        of_judge(&mut text, judge, width);
-    }
+    let mut page = Page { text: String::new(), command: &|_| String::new(), width };
+    judges.iter().for_each(|judge| page.judge(judge));
     for two in pairs {
         let [a, b] = two.judges.each_ref().map(|name| visible_line(name, MAX_JUDGE_NAME));
-        text.push('\n');
-        text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement_line(&two.agreement)), width, ""));
+        page.text.push('\n');
+        page.line("", &format!("{a} against {b}: {}", agreement_line(&two.agreement)));
     }
     let corrected = if means.iter().any(|(_, mean)| mean.corrected.is_some()) {
         "corrected: PPI++, which needs labels drawn at random from the answers right by exact match, and from those wrong by \
@@ -166,11 +168,9 @@ pub(crate) fn judged_figures(
     } else {
         "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
     };
-    text.push_str(&wrapped(corrected, width, ""));
-    for line in of_labels(means) {
-        text.push_str(&wrapped(&line, width, "  "));
-    }
-    text
+    page.line("", corrected);
+    of_labels(means).iter().for_each(|line| page.line("  ", line));
+    page.text
 }
 
 /// Whether the labels of these means look drawn at random, or why they correct nothing, a sentence each.
@@ -231,43 +231,40 @@ fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
     )
 }
 
-fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
-    let rule = judge.known.rule;
-    let total: usize = judge.verdicts.iter().sum();
-    let said = label_counts(&judge.verdicts.map(|count| count as u64));
-    let name = visible_line(&judge.name, MAX_JUDGE_NAME);
-    let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
-    text.push('\n');
-    text.push_str(&wrapped(&format!("{name}: {} ({said}), {usd}", counted(total, "verdict")), width, ""));
-    let mut line = |line: String| text.push_str(&wrapped(&line, width, "  "));
-    let chosen = match rule.judged {
-        Chosen::All => "every answer".to_owned(),
-        Chosen::WrongByEm => {
-            format!("answers that exact match calls wrong, and {} of the others (seed {})", rule.audit, rule.seed)
+impl Page<'_> {
+    fn judge(&mut self, judge: &JudgeFigures) {
+        let rule = judge.known.rule;
+        let total: usize = judge.verdicts.iter().sum();
+        let said = label_counts(&judge.verdicts.map(|count| count as u64));
+        let name = visible_line(&judge.name, MAX_JUDGE_NAME);
+        let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+        self.text.push('\n');
+        self.line("", &format!("{name}: {} ({said}), {usd}", counted(total, "verdict")));
+        let chosen = match rule.judged {
+            Chosen::All => "every answer".to_owned(),
+            Chosen::WrongByEm => {
+                format!("answers that exact match calls wrong, and {} of the others (seed {})", rule.audit, rule.seed)
+            }
+        };
+        self.line("  ", &format!("judged: {chosen}"));
+        for (row, name) in ["wrong", "right"].iter().enumerate() {
+            let counts = &judge.em[row];
+            let of = if row == 1 { format!(" of {}", thousands(judge.right)) } else { String::new() };
+            let judged = thousands(counts.iter().sum::<u64>());
+            self.line("  ", &format!("{name} by exact match: {judged}{of} judged: {}", label_counts(counts)));
         }
-    };
-    line(format!("judged: {chosen}"));
-    for (row, name) in ["wrong", "right"].iter().enumerate() {
-        let counts = &judge.em[row];
-        let of = if row == 1 { format!(" of {}", thousands(judge.right)) } else { String::new() };
-        let judged: u64 = counts.iter().sum();
-        line(format!("{name} by exact match: {}{of} judged: {}", thousands(judged), self::label_counts(counts)));
+        let [correct, incorrect, not_attempted, _] = judge.em[1];
+        let (errors, readable) = (incorrect + not_attempted, correct + incorrect + not_attempted);
+        if readable > 0 {
+            let Interval { low, high } = wilson(errors, readable, LEVEL);
+            let [share, low, high] = [float(errors) / float(readable), low, high].map(percent);
+            let what = "of the answers right by exact match, wrong by the judge";
+            self.line("  ", &format!("{what}: {share} % [{low}, {high}]"));
+        }
+        let sample = if readable < judge.right { ", in which right answers are a sample" } else { "" };
+        let agreement = agreement_line(&judge.agreement);
+        self.line("  ", &format!("exact match against the judge, of the judged answers{sample}: {agreement}"));
     }
-    let [correct, incorrect, not_attempted, _] = judge.em[1];
-    let readable = correct + incorrect + not_attempted;
-    if readable > 0 {
-        let errors = incorrect + not_attempted;
-        let interval = wilson(errors, readable, LEVEL);
-        let share = float(errors) / float(readable);
-        line(format!(
-            "of the answers right by exact match, wrong by the judge: {} % [{}, {}]",
-            percent(share),
-            percent(interval.low),
-            percent(interval.high)
-        ));
-    }
-    let sample = if readable < judge.right { ", in which right answers are a sample" } else { "" };
-    line(format!("exact match against the judge, of the judged answers{sample}: {}", agreement_line(&judge.agreement)));
 }
 
 /// `12 correct, 3 incorrect`.

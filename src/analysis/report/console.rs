@@ -150,16 +150,18 @@ fn columns() -> Option<usize> {
     std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0)
 }
 
+/// First fit takes linear time. The optimal algorithm takes more, on text that a model may make very long.
+pub(super) fn wrapping<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+}
+
 /// A line of a list: a label in a column of that width, and its text, wrapped beside it between words only.
 pub(crate) fn labelled(label: &str, text: &str, labels: usize, width: usize) -> String {
     let begin = format!("  {label:<labels$} ");
     let after = " ".repeat(labels + 3);
-    let options = textwrap::Options::new(width.max(40))
-        .initial_indent(&begin)
-        .subsequent_indent(&after)
-        .break_words(false)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let options = wrapping(width.max(40)).initial_indent(&begin).subsequent_indent(&after).break_words(false);
     let lines = textwrap::wrap(text, options);
     if lines.is_empty() { begin.trim_end().to_owned() + "\n" } else { lines.join("\n") + "\n" }
 }
@@ -171,11 +173,7 @@ pub(crate) fn wrapped(line: &str, width: usize, indent: &str) -> String {
         return format!("{indent}{line}\n");
     }
     let after = format!("{indent}  ");
-    let options = textwrap::Options::new(width)
-        .initial_indent(indent)
-        .subsequent_indent(&after)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let options = wrapping(width).initial_indent(indent).subsequent_indent(&after);
     textwrap::wrap(&line, options).iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 

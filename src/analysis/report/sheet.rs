@@ -127,24 +127,24 @@ impl Cell {
 }
 
 /// The columns of a table: the heading of each, and what writes its cell in a row.
-pub(in crate::analysis) struct Columns<'a, R, C>(Vec<(Heading, Box<dyn Fn(&R) -> C + 'a>)>);
+pub(crate) struct Columns<'a, R, C>(Vec<(Heading, Box<dyn Fn(&R) -> C + 'a>)>);
 
 impl<'a, R, C> Columns<'a, R, C> {
     /// The names of the rows.
-    pub(in crate::analysis) fn of(heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
+    pub(crate) fn of(heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
         Self(Vec::new()).words(heading, cell)
     }
 
-    pub(in crate::analysis) fn words(self, heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
+    pub(crate) fn words(self, heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
         self.only_if(true, Heading::words(heading), cell)
     }
 
-    pub(in crate::analysis) fn numbers(self, heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
+    pub(crate) fn numbers(self, heading: impl Into<String>, cell: impl Fn(&R) -> C + 'a) -> Self {
         self.only_if(true, Heading::numbers(heading), cell)
     }
 
     /// A column that some tables do not need.
-    pub(in crate::analysis) fn only_if(mut self, shown: bool, heading: Heading, cell: impl Fn(&R) -> C + 'a) -> Self {
+    pub(crate) fn only_if(mut self, shown: bool, heading: Heading, cell: impl Fn(&R) -> C + 'a) -> Self {
         self.0.extend(shown.then(|| (heading, Box::new(cell) as Box<dyn Fn(&R) -> C + 'a>)));
         self
     }
@@ -158,27 +158,21 @@ impl<'a, R, C> Columns<'a, R, C> {
     }
 }
 
-impl<R> Columns<'_, R, String> {
+impl<'r, R: 'r> Columns<'_, R, String> {
     /// The table as text, without a line break at its end.
-    pub(super) fn table<'r>(&self, rows: impl IntoIterator<Item = &'r R>, width: usize) -> String
-    where
-        R: 'r,
-    {
+    pub(super) fn table(&self, rows: impl IntoIterator<Item = &'r R>, width: usize) -> String {
         table(&self.header(), &rows.into_iter().map(|row| self.cells(row)).collect::<Vec<_>>(), width)
     }
 }
 
-impl<R> Columns<'_, R, Cell> {
-    pub(in crate::analysis) fn grid<'r>(
+impl<'r, R: 'r> Columns<'_, R, Cell> {
+    pub(crate) fn grid(
         &self,
         id: &'static str,
         title: impl Into<String>,
         rows: impl IntoIterator<Item = &'r R>,
         key: impl Fn(&R) -> Key,
-    ) -> Grid
-    where
-        R: 'r,
-    {
+    ) -> Grid {
         let rows = rows.into_iter().map(|row| Row { key: key(row), cells: self.cells(row) }).collect();
         Grid { id, title: title.into(), header: self.header(), rows }
     }

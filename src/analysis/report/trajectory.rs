@@ -1,13 +1,12 @@
 //! One episode for reading: question, steps, outcome.
 
-use super::console::{View, duration};
+use super::console::{View, duration, wrapping};
 use crate::base::text::{counted, cut, is_chinese, visible, visible_line};
 use crate::base::{Branch, Call, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
 use crate::scoring::{AnswerScore, Divergence, Part, ScoredEpisode};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use textwrap::core::display_width;
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 /// The trajectory as text, with the verdict on its answer if it was scored. Control characters are escaped.
 pub(crate) fn render(trajectory: &Trajectory, scored: Option<&ScoredEpisode>, view: &View) -> String {
@@ -475,12 +474,7 @@ impl Page {
         if more > 0 {
             let _ = write!(shown, "… ({})", counted(more, "more character"));
         }
-        // First fit takes linear time. The optimal algorithm takes more, on text that a model may make very long.
-        let options = Options::new(self.view.width.max(40) - LABELS)
-            .wrap_algorithm(WrapAlgorithm::FirstFit)
-            .word_splitter(WordSplitter::NoHyphenation)
-            .break_words(true);
-        let lines = textwrap::wrap(&shown, options);
+        let lines = textwrap::wrap(&shown, wrapping(self.view.width.max(40) - LABELS));
         for (i, line) in lines.iter().enumerate() {
             let label = if i == 0 { visible_line(label, LABELS) } else { String::new() };
             let room = " ".repeat(LABELS.saturating_sub(display_width(&label)));

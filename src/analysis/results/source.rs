@@ -9,7 +9,7 @@ use crate::base::{Manifest, Outcome, Pairs, Question, StopRule, Variant};
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::runner::RunError;
 use crate::scoring::{FailureClass, Figure, GoldEvidence, Metric, ScoredEpisode, Unit, figure, float};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -188,12 +188,9 @@ fn load_run(
 }
 
 fn gold(question: &Question) -> Rc<Gold> {
-    let mut pages: Vec<String> = Vec::new();
-    for page in GoldEvidence::of(question).iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages) {
-        if !pages.contains(page) {
-            pages.push(page.clone());
-        }
-    }
+    let (evidence, mut known) = (GoldEvidence::of(question), HashSet::new());
+    let pages = evidence.iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages);
+    let pages = pages.filter(|page| known.insert(*page)).cloned().collect();
     Rc::new(Gold { pages, answers: question.answers.clone(), kind: question.answer_kind })
 }
 
@@ -334,11 +331,9 @@ pub(crate) fn table_sources(
     if !figures.iter().any(|name| name == "em") && tables.iter().all(has_em) {
         figures.push("em".to_owned());
     }
-    let mut found = Vec::new();
-    for (path, table) in &tables {
-        found.extend(table_variants(path, table, &figures, fields, cluster)?);
-    }
-    Ok((found, figures))
+    let of_table = |(path, table): &(PathBuf, ScoreTable)| table_variants(path, table, &figures, fields, cluster);
+    let found = tables.iter().map(of_table).collect::<Result<Vec<_>, RunError>>()?;
+    Ok((found.concat(), figures))
 }
 
 fn read_table(path: &Path, texts: &[String]) -> Result<ScoreTable, RunError> {
@@ -376,13 +371,10 @@ fn table_variants(
     fields: &[Field],
     cluster: Option<&Field>,
 ) -> Result<Vec<Source>, RunError> {
-    let mut places = Vec::with_capacity(figures.len());
-    for figure in figures {
-        let Some(place) = table.figures.iter().position(|name| name == figure) else {
-            return Err(no_figure(path, table, figure));
-        };
-        places.push(place);
-    }
+    let place = |figure: &String| {
+        table.figures.iter().position(|name| name == figure).ok_or_else(|| no_figure(path, table, figure))
+    };
+    let places = figures.iter().map(place).collect::<Result<Vec<usize>, RunError>>()?;
     let em = table.figures.iter().position(|name| name == "em");
     // An export has counts of 0, such as steps, for an episode that was not measured.
     let is_count = |name: &str| Figure::named(name).is_some_and(|figure| figure.unit() == Unit::Amount);
@@ -410,12 +402,8 @@ fn table_variants(
     };
     let right = |row: &ScoreRow| em.and_then(|em| row.values[em]).map(|em| em > 0.0);
     let episode = |row: &ScoreRow| Episode { item: item(row), right: right(row), ..Episode::default() };
-    let mut names: Vec<Option<&str>> = Vec::new();
-    for row in &table.rows {
-        if !names.contains(&row.variant.as_deref()) {
-            names.push(row.variant.as_deref());
-        }
-    }
+    let (all, mut known) = (table.rows.iter().map(|row| row.variant.as_deref()), HashSet::new());
+    let names: Vec<Option<&str>> = all.filter(|name| known.insert(*name)).collect();
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let source = |name: Option<&str>| {
         let variant = if names.len() > 1 { name.map(str::to_owned).or_else(|| stem.clone()) } else { stem.clone() };
