@@ -37,10 +37,8 @@ pub(crate) fn existing(source: &PublicSource, target: &Path, tell: Tell<'_>) -> 
     let Ok(meta) = target.metadata() else { return Ok(None) };
     let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
     if let Some(wrong) = source.difference(target, &sha256).map_err(|error| cannot("read", target, &error))? {
-        return Err(RunError::input(
-            format!("`{}` already exists with other contents: {wrong}", target.display()),
-            "remove it, or name another folder with --out",
-        ));
+        let message = format!("`{}` already exists with other contents: {wrong}", target.display());
+        return Err(RunError::input(message, "remove it, or name another folder with --out"));
     }
     let how = if source.is_checked() { "its checksum matches" } else { "no checksum is known" };
     tell(format!("{} already exists; {how}", target.display()));
@@ -74,10 +72,8 @@ pub(crate) async fn fetch(
     let sha256 = sha256_of_file(&part.path).map_err(failed)?;
     if let Some(problem) = problem(source, &part.path, &sha256, bytes).map_err(failed)? {
         part.discard().map_err(failed)?;
-        return Err(RunError::input(
-            format!("`{}`: {problem}", redact::url(url)),
-            "nothing was kept; try again, or open the address in a browser",
-        ));
+        let message = format!("`{}`: {problem}", redact::url(url));
+        return Err(RunError::input(message, "nothing was kept; try again, or open the address in a browser"));
     }
     part.keep(target).map_err(failed)?;
     Ok(Fetched { sha256, bytes, resumed_from })

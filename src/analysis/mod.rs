@@ -6,13 +6,13 @@
 //! |---|---|
 //! | `results` | runs read back with their scores, joined by question |
 //! | [`annotations`], `judges` | judgements of people and of models |
-//! | `compare`, `comparing` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
-//! | `flipped` | answers that flip between variants |
-//! | `branching`, `repair` | which episodes are branched off; what an edit repairs |
+//! | `compare`, `compare_request` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
+//! | `flip_lists` | answers that flip between variants |
+//! | `branch_request`, `repair` | which episodes are branched off; what an edit repairs |
 //! | `sample` | which episodes of a run a person judges |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
-//! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
+//! | [`export`], `export_job` | a file for each format of other programs; which episodes of which runs go into it |
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
 //! | `scores` | a run's figures with what stands beside them |
@@ -22,14 +22,14 @@
 //! Commands load runs through `results`, and hand what they loaded to the others.
 
 pub mod annotations;
-pub(crate) mod branching;
+pub(crate) mod branch_request;
 pub(crate) mod compare;
-pub(crate) mod comparing;
+pub(crate) mod compare_request;
 pub(crate) mod dataset_info;
 pub mod export;
-pub(crate) mod exporting;
+pub(crate) mod export_job;
 pub(crate) mod fetch;
-mod flipped;
+mod flip_lists;
 pub(crate) mod judges;
 #[cfg(feature = "serve")]
 pub(crate) mod live_view;
@@ -43,7 +43,7 @@ pub(crate) mod results;
 pub(crate) mod sample;
 pub(crate) mod scores;
 
-pub(crate) use flipped::flip_lists;
+pub(crate) use flip_lists::flip_lists;
 pub(crate) use merge::{Merged, merge};
 
 pub(crate) type Tell<'a> = &'a dyn Fn(String);

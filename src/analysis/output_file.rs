@@ -42,10 +42,8 @@ impl OutputFile<'_> {
         refuse_file_of_run(path)?;
         let Some(metadata) = path.metadata().ok().filter(fs::Metadata::is_file) else { return Ok(()) };
         if is_input(&self.inputs, path) {
-            return Err(RunError::usage(
-                format!("`{shown}` is an input of this command or of its runs and is never replaced"),
-                "name another file to write",
-            ));
+            let message = format!("`{shown}` is an input of this command or of its runs and is never replaced");
+            return Err(RunError::usage(message, "name another file to write"));
         }
         if metadata.len() == 0 || self.force == Force::Flag(true) {
             return Ok(());

@@ -87,10 +87,8 @@ impl Reproduction {
     /// Reads what is recorded. The experiment is the one that is stored there.
     pub(crate) fn open(folder: &Path, figures: Figures<'_>) -> Result<Self, RunError> {
         let Some((run, manifest)) = Self::manifest(folder)? else {
-            return Err(RunError::input(
-                format!("`{}` holds no run", folder.display()),
-                "name the folder that `wikitrail reproduce --out` wrote",
-            ));
+            let message = format!("`{}` holds no run", folder.display());
+            return Err(RunError::input(message, "name the folder that `wikitrail reproduce --out` wrote"));
         };
         let (Some(record), Some(text)) = (&manifest.experiment, run.experiment()?) else {
             return Self::of_run(&run, &manifest, folder, figures);

@@ -7,7 +7,7 @@ use super::flags::{known_inputs, started};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
-use crate::analysis::branching::{At, Branching, Chosen, unlike};
+use crate::analysis::branch_request::{At, BranchRequest, ChosenForks, unlike};
 use crate::analysis::repair::{Classes, Controls, Paths, Repair};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::{GradedRun, RunRef};
@@ -97,8 +97,8 @@ pub(super) struct Args {
 }
 
 impl Args {
-    fn branching(&self) -> Branching {
-        Branching {
+    fn branching(&self) -> BranchRequest {
+        BranchRequest {
             at: self.at,
             from: self.from.clone(),
             thought: self.thought.clone(),
@@ -215,7 +215,12 @@ async fn run_arms(
     carry_out(&whole, shown).await
 }
 
-fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
+fn experiment(
+    args: &Args,
+    branching: &BranchRequest,
+    run: &RunRef,
+    chosen: &ChosenForks,
+) -> anyhow::Result<Experiment> {
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
     let person = config::person()?;
     let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());

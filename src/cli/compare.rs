@@ -6,7 +6,7 @@ use super::score::MetricFiles;
 use super::{failure, output_file};
 use crate::analysis::compare::conditions::Judged;
 use crate::analysis::compare::{RESAMPLES, SEED};
-use crate::analysis::comparing::{Bounds, CompareRequest, ComparedRuns, parsed_bounds, planned_sources};
+use crate::analysis::compare_request::{Bounds, CompareRequest, ComparedRuns, parsed_bounds, planned_sources};
 use crate::analysis::export::{figures_csv, is_figures_header};
 use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;

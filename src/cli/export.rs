@@ -6,7 +6,7 @@ use super::say::say;
 use super::score::MetricFiles;
 use super::show::outcome;
 use crate::analysis::export::{CsvOptions, ExportError, LogTotals, Table};
-use crate::analysis::exporting::{ExportFilter, ExportFormat as Format, ExportJob, Written, table_of};
+use crate::analysis::export_job::{ExportFilter, ExportFormat as Format, ExportJob, Written, table_of};
 use crate::analysis::output_file::{Force, OutputFile, Start, of_run, refuse_file_of_run};
 use crate::analysis::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::analysis::results::{JudgedRuns, named_runs, with_judges, with_recorded};

@@ -397,17 +397,9 @@ pub(super) fn in_flags_of_the_judge(error: &RunError, model: &str) -> RunError {
 }
 
 pub(super) fn flags_of_the_judge(text: &str, model: &str) -> String {
-    let others = [
-        "--concurrency",
-        "--requests-per-minute",
-        "--tokens-per-minute",
-        "--prices",
-        "--record",
-        "--replay",
-        "--cache",
-    ];
+    let others = "--concurrency --requests-per-minute --tokens-per-minute --prices --record --replay --cache";
     let mut flags: Vec<String> = VARIANT_SETTINGS.iter().map(Setting::flag).collect();
-    flags.extend(others.map(str::to_owned));
+    flags.extend(others.split(' ').map(str::to_owned));
     // Of two flags that begin alike the longer one is meant.
     flags.sort_by_key(|flag| std::cmp::Reverse(flag.len()));
     let mut pieces = text.split("--");

@@ -194,27 +194,20 @@ fn cost(row: &VariantScore) -> String {
 /// Episodes that are in no figure.
 fn missing(name: &str, row: &VariantScore) -> Vec<String> {
     let (variant, score) = (visible_line(name, 40), &row.score);
-    let mut notes = Vec::new();
-    if score.not_measured > 0 {
-        // An unmeasured episode without a gold answer leaves the mean as it is.
-        let bounds = score.em_bounds.filter(|[low, high]| low < high).map_or_else(String::new, |[low, high]| {
-            format!("; counting them, EM is between {} and {} %", percent(low), percent(high))
-        });
-        notes.push(format!(
-            "{variant}: {} not measured, left out of all means{bounds}",
-            counted(score.not_measured, "episode")
-        ));
-    }
-    if score.budget > 0 {
-        notes.push(format!(
-            "{variant}: {} stopped by the budget, left out of all means; --resume runs them again",
-            counted(score.budget, "episode")
-        ));
-    }
-    if score.hidden > 0 {
-        notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
-    }
-    notes
+    // An unmeasured episode without a gold answer leaves the mean as it is.
+    let bounds = score.em_bounds.filter(|[low, high]| low < high).map_or_else(String::new, |[low, high]| {
+        format!("; counting them, EM is between {} and {} %", percent(low), percent(high))
+    });
+    let stopped = "stopped by the budget, left out of all means; --resume runs them again";
+    [
+        (score.not_measured, format!("not measured, left out of all means{bounds}")),
+        (score.budget, stopped.to_owned()),
+        (score.hidden, "without a gold answer, not scored".to_owned()),
+    ]
+    .into_iter()
+    .filter(|(episodes, _)| *episodes > 0)
+    .map(|(episodes, what)| format!("{variant}: {} {what}", counted(episodes, "episode")))
+    .collect()
 }
 
 /// What the tables leave out.

@@ -258,10 +258,8 @@ fn named_list(path: &Path, sources: &[Source]) -> Result<IdList, RunError> {
         RunError::input(StoreError::io("read", path)(error).to_string(), hint)
     })?;
     let Some(list) = IdList::parse(&text).filter(IdList::is_holdout) else {
-        return Err(RunError::input(
-            format!("`{shown}` is not the holdout of a split, or was changed since it was drawn"),
-            "name the holdout.ids that `wikitrail dataset split` wrote",
-        ));
+        let message = format!("`{shown}` is not the holdout of a split, or was changed since it was drawn");
+        return Err(RunError::input(message, "name the holdout.ids that `wikitrail dataset split` wrote"));
     };
     let mut manifests = sources.iter().filter_map(Source::manifest);
     if manifests.any(|manifest| manifest.dataset.sha256 != list.dataset_sha256) {

@@ -195,10 +195,8 @@ pub(crate) fn with_judges(files: Vec<JoinedMetric>, judges: Vec<JoinedMetric>) -
     let same = |file: &&JoinedMetric| judges.iter().any(|judge| judge.name.eq_ignore_ascii_case(&file.name));
     if let Some(file) = files.iter().find(same) {
         let name = visible_line(&file.name, 60);
-        return Err(RunError::usage(
-            format!("--metric-file: `{name}` is what the verdicts in the run's folder are called"),
-            format!("name the metric otherwise: --metric-file my_{name}=FILE"),
-        ));
+        let message = format!("--metric-file: `{name}` is what the verdicts in the run's folder are called");
+        return Err(RunError::usage(message, format!("name the metric otherwise: --metric-file my_{name}=FILE")));
     }
     Ok(judges.into_iter().chain(files).collect())
 }
@@ -282,10 +280,8 @@ pub(crate) fn add_metric(
     let table = read_values(file, bytes, name).map_err(|error| explain_metric(error, file))?;
     let metric = JoinedMetric::new(file, table)?;
     if read.iter().any(|known| known.name.eq_ignore_ascii_case(&metric.name)) {
-        return Err(RunError::usage(
-            format!("{flag}: two metrics are called `{}`", visible_line(&metric.name, 60)),
-            format!("name them: {flag} first=A {flag} second=B"),
-        ));
+        let message = format!("{flag}: two metrics are called `{}`", visible_line(&metric.name, 60));
+        return Err(RunError::usage(message, format!("name them: {flag} first=A {flag} second=B")));
     }
     read.push(metric);
     Ok(())

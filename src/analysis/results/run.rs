@@ -11,7 +11,7 @@ use crate::runner::store::{Records, RunFolder, StoreError};
 use crate::runner::stored::Evidence;
 use crate::runner::{RunError, left_out};
 use crate::scoring::{ScoredEpisode, Tally};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A run, or a file of trajectories; all its variants, or one.
@@ -154,19 +154,16 @@ pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
             ));
         }
         for folder in found {
-            let known = folders.iter().any(|known| known.canonicalize().ok() == folder.canonicalize().ok());
-            if !known {
+            if folders.iter().all(|known| known.canonicalize().ok() != folder.canonicalize().ok()) {
                 folders.push(folder);
             }
         }
     }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for folder in &folders {
-        *seen.entry(folder_name(folder)).or_default() += 1;
-    }
+    let names: Vec<String> = folders.iter().map(|folder| folder_name(folder)).collect();
     let open = |path: PathBuf| {
         let short = folder_name(&path);
-        let name = if seen.get(&short).is_some_and(|count| *count > 1) { path.display().to_string() } else { short };
+        let is_unique = names.iter().filter(|name| **name == short).count() == 1;
+        let name = if is_unique { short } else { path.display().to_string() };
         let folder = RunFolder::open(path)?;
         let manifest = folder.manifest()?;
         Ok(NamedRun { name, folder, manifest })
@@ -242,10 +239,8 @@ impl GradedRun {
         if manifest.variants.iter().any(|variant| variant.name == *name) {
             return Ok(());
         }
-        Err(RunError::input(
-            format!("`{}` has no variant `{}`", self.path.display(), visible_line(name, 60)),
-            format!("its variants are {}", self.variants()),
-        ))
+        let message = format!("`{}` has no variant `{}`", self.path.display(), visible_line(name, 60));
+        Err(RunError::input(message, format!("its variants are {}", self.variants())))
     }
 
     pub(crate) fn variants(&self) -> String {

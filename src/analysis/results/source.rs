@@ -156,10 +156,8 @@ fn load_run(
         asked.clear();
     }
     let Some(manifest) = graded.manifest.clone().map(Rc::new) else {
-        return Err(RunError::input(
-            format!("`{}` is a file, not a run's folder", path.display()),
-            "compare takes run folders; use --from-csv for tables of figures",
-        ));
+        let message = format!("`{}` is a file, not a run's folder", path.display());
+        return Err(RunError::input(message, "compare takes run folders; use --from-csv for tables of figures"));
     };
     let is_named = |variant: &str| named.iter().any(|name| name.is_none_or(|name| name == variant));
     let mut read: HashMap<&str, Vec<Episode>> = manifest

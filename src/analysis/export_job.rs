@@ -232,8 +232,11 @@ impl ExportJob<'_> {
 
     /// The table that is exported, where one is, of questions with these further fields.
     fn layout(&self, meta: Vec<String>) -> Option<Layout> {
-        let (metrics, prompts) = (self.metric_names(), self.with_prompts);
-        self.table().map(|table| Layout { table, meta, metrics, prompts })
+        self.table().map(|table| self.layout_of(table, meta))
+    }
+
+    fn layout_of(&self, table: Table, meta: Vec<String>) -> Layout {
+        Layout { table, meta, metrics: self.metric_names(), prompts: self.with_prompts }
     }
 
     fn metric_names(&self) -> Vec<String> {
@@ -427,9 +430,7 @@ impl ExportJob<'_> {
         let beside = FolderBeside::create(path).map_err(cannot)?;
         let sources: Vec<HfSource<'_>> = self.runs.iter().map(hf_source).collect();
         let open = |meta| -> Result<Box<dyn Export>, ExportError> {
-            let (metrics, prompts) = (self.metric_names(), self.with_prompts);
-            let layout = Layout { table: Table::Questions, meta, metrics, prompts };
-            Ok(Box::new(Hf::new(beside.path(), sources, &layout)?))
+            Ok(Box::new(Hf::new(beside.path(), sources, &self.layout_of(Table::Questions, meta))?))
         };
         let written = self.fill(open)?;
         for left in &beside.doubtful {

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 const MAX_OBSERVATION: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Branching {
+pub(crate) struct BranchRequest {
     pub(crate) at: At,
     /// Whose right episodes [`At::Parting`] compares with; nothing for the other variant of the run.
     pub(crate) from: Option<RunRef>,
@@ -41,7 +41,7 @@ pub(crate) struct Branching {
     pub(crate) placebos: u32,
 }
 
-pub(crate) struct Chosen {
+pub(crate) struct ChosenForks {
     pub(crate) variant: String,
     pub(crate) manifest: Manifest,
     pub(crate) forks: Vec<Fork>,
@@ -51,7 +51,7 @@ pub(crate) struct Chosen {
     pub(crate) classes: Classes,
 }
 
-impl Chosen {
+impl ChosenForks {
     fn recorded(&self) -> Option<&Variant> {
         self.manifest.variants.iter().find(|variant| variant.name == self.variant)
     }
@@ -137,9 +137,9 @@ pub(crate) fn only_variant(source: &GradedRun, run: &RunRef) -> Result<String, R
     }
 }
 
-impl Branching {
+impl BranchRequest {
     /// The episodes of a run, or those of one question; notes go to `tell`.
-    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: Tell<'_>) -> Result<Chosen, RunError> {
+    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: Tell<'_>) -> Result<ChosenForks, RunError> {
         let source = GradedRun::open(&run.path)?;
         source.notes.iter().cloned().for_each(tell);
         let Some(manifest) = source.manifest.clone() else {
@@ -188,7 +188,7 @@ impl Branching {
         }
         left_out.lines().for_each(tell);
         let (placebos, placebo_note) = placebos.of_each(self.placebos);
-        Ok(Chosen { variant, manifest, forks: forked, placebos, placebo_note, classes })
+        Ok(ChosenForks { variant, manifest, forks: forked, placebos, placebo_note, classes })
     }
 
     fn wants(&self, graded: &ScoredEpisode) -> bool {
@@ -391,13 +391,13 @@ pub(crate) fn unlike(run: &RunRef, what: &str) -> RunError {
     RunError::usage(message, "branch off a folder that `wikitrail run` wrote, where its dataset and corpus are")
 }
 
-impl Branching {
+impl BranchRequest {
     /// The run's experiment with a control and an edited variant in place of its one.
     pub(crate) fn experiment(
         &self,
         mut experiment: Experiment,
         run: &RunRef,
-        chosen: &Chosen,
+        chosen: &ChosenForks,
         output: Output,
     ) -> Result<Experiment, RunError> {
         let path = &chosen.manifest.dataset.path;
@@ -449,7 +449,7 @@ impl Branching {
     }
 
     /// An edit to what the run has is none.
-    pub(crate) fn refuse_own(&self, chosen: &Chosen) -> Result<(), RunError> {
+    pub(crate) fn refuse_own(&self, chosen: &ChosenForks) -> Result<(), RunError> {
         let Some(own) = chosen.recorded() else { return Ok(()) };
         let edits = [
             ("--model", &self.model, Some(&own.model)),
@@ -467,7 +467,7 @@ impl Branching {
 }
 
 /// A live site changes, and copied steps could not be made again.
-fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> Result<(), RunError> {
+fn refuse_live(chosen: &ChosenForks, experiment: &Experiment, run: &RunRef) -> Result<(), RunError> {
     let frozen = chosen.recorded().is_some_and(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
     if frozen || experiment.recording.replay.is_some() || experiment.recording.cache.is_some() {
         return Ok(());

@@ -346,10 +346,8 @@ impl CompareRequest<'_> {
         let (found, figures, notes) = self.read(&results::runs(runs)?)?;
         notes.into_iter().for_each(self.tell);
         if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
-            return Err(RunError::input(
-                format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
-                "finish the run with --resume, or name another run",
-            ));
+            let message = format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200));
+            return Err(RunError::input(message, "finish the run with --resume, or name another run"));
         }
         self.note_coverage(&found)?;
         Ok((found, figures))
