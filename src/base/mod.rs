@@ -68,6 +68,8 @@ pub use trajectory::{
     ToolAnswer, Trajectory, Vote,
 };
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 /// Each of them once, in their order.
 pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().fold(Vec::new(), |mut found, item| {
@@ -76,6 +78,11 @@ pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T>
         }
         found
     })
+}
+
+/// What a mutex holds, also after a panic: whoever holds one leaves it whole at every step.
+pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn yes() -> bool {

@@ -8,7 +8,7 @@ use super::run::RecordingArgs;
 use super::say::{Lines, say};
 use crate::analysis::output_file::refuse_file_of_run;
 use crate::analysis::report::{Live, View, counted, visible};
-use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
+use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory, locked};
 use crate::models::{Model, ModelError, OnEvent};
 use crate::prompting::protocol::Setup;
 use crate::runner::agent::{Episode, EpisodeObserver};
@@ -20,7 +20,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -172,7 +172,8 @@ impl<'a> Talk<'a> {
         let reason = trajectory.detail.as_deref().unwrap_or("no reason is known");
         say(format_args!("error: there is no answer: {}", visible(reason)));
         let wiki = "check --wiki, --wiki-url and the network; `wikitrail wiki` tries the tool by hand";
-        let hint = self.hints.take().or_else(|| reason.starts_with("wikipedia:").then(|| wiki.to_owned()));
+        let hint =
+            locked(&self.hints.last).take().or_else(|| reason.starts_with("wikipedia:").then(|| wiki.to_owned()));
         if let Some(hint) = hint {
             say(format_args!("hint: {hint}"));
         }
@@ -199,12 +200,8 @@ struct Hints {
 }
 
 impl Hints {
-    fn take(&self) -> Option<String> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
     fn note(&self, error: &ModelError) {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = error.hint();
+        *locked(&self.last) = error.hint();
     }
 }
 
@@ -243,7 +240,7 @@ impl<'a, W: Write + Send> Screen<'a, W> {
     }
 
     fn print(&self, text: impl FnOnce(&mut Live) -> String) {
-        let mut inner: MutexGuard<'_, Inner<'a, W>> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = locked(&self.0);
         let text = text(&mut inner.live);
         if text.is_empty() || inner.failed.is_some() {
             return;

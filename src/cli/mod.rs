@@ -43,6 +43,7 @@ mod show;
 mod wiki;
 
 use crate::analysis::report::console::stdout;
+use crate::base::locked;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use failure::Failure;
@@ -51,7 +52,7 @@ use say::say;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
@@ -250,7 +251,7 @@ fn rehearse(count: usize) -> io::Result<()> {
 /// Has the runtime start its threads for work that blocks.
 fn warm(runtime: &Runtime) -> io::Result<()> {
     let gate = Arc::new(Mutex::new(()));
-    let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+    let _closed = locked(&gate);
     let (started, all) = mpsc::channel();
     for _ in 0..BLOCKING {
         let (gate, started) = (Arc::clone(&gate), started.clone());

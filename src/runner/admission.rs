@@ -3,13 +3,13 @@
 use super::breaker::Breakers;
 use super::stopping::Watch;
 use crate::base::text::{counted, thousands, visible_line};
-use crate::base::{Outcome, Paid, Trajectory};
+use crate::base::{Outcome, Paid, Trajectory, locked};
 use crate::models::{Budget, Limits, Spent};
 use crate::runner::agent::{Agent, Episode};
 use crate::runner::store::Journal;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The estimate from the first prompt counts as this many episodes; those that ended count as one each.
 const PRIOR: u64 = 2;
@@ -69,7 +69,7 @@ impl Guard {
     pub(super) fn admits(&self, episode: &Episode) -> bool {
         let limits = self.budget.limits();
         let Some(agent) = self.agents.get(&episode.variant.name).filter(|_| limits.is_any()) else { return true };
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let kept = self.journal.paid_for(&episode.key);
         let expected = state.expected(agent, episode);
         let rest = Spent {
@@ -154,7 +154,7 @@ impl Guard {
         if !self.budget.limits().is_any() {
             return;
         }
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let paid = Paid::of(trajectory);
         if trajectory.measured() {
             let (episodes, load) = state.ended.entry(trajectory.variant.clone()).or_default();
@@ -164,11 +164,6 @@ impl Guard {
         let (_, kept) = state.open.remove(&trajectory.key).unwrap_or_default();
         let price = self.agents.get(&trajectory.variant).and_then(|agent| agent.price);
         state.spent.add(Spent::of(paid.saturating_sub(kept), price));
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Counts are never left half updated.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

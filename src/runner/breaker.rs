@@ -7,14 +7,14 @@
 
 use super::hints::{hint, server_of};
 use crate::base::text::counted;
-use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
+use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant, locked};
 use crate::models::{Model, ModelError, OnEvent, Unsupported};
 use crate::net::NetError;
 use crate::wikipedia::{Found, Retrieval, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::sync::Notify;
 
 const DEFAULT_MAX_FAILURES: u64 = 10;
@@ -122,11 +122,6 @@ impl Breakers {
 }
 
 impl Breaker {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change is whole before the lock is given back.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits until `take` takes what it wants from the state; nothing once the server is not asked any more.
     async fn wait(&self, mut take: impl FnMut(&mut State) -> bool) -> Option<()> {
         loop {
@@ -134,7 +129,7 @@ impl Breaker {
             tokio::pin!(changed);
             changed.as_mut().enable();
             {
-                let mut state = self.state();
+                let mut state = locked(&self.state);
                 if state.shut {
                     return None;
                 }
@@ -147,7 +142,7 @@ impl Breaker {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state());
+        change(&mut locked(&self.state));
         self.changed.notify_waiters();
     }
 
@@ -275,24 +270,20 @@ impl<T: ?Sized, E: RequestFailure> Watched<T, E> {
         Self { inner, breaker, last: Mutex::default() }
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<E>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn ask<A>(
         &self,
         request: impl Future<Output = Result<A, E>>,
         never: impl FnOnce(String) -> E,
     ) -> Result<A, E> {
         let Some(_pass) = self.breaker.pass().await else {
-            let last = self.last().clone();
+            let last = locked(&self.last).clone();
             return Err(last.unwrap_or_else(|| never("the server is not asked any more".to_owned())));
         };
         let result = request.await;
         match &result {
             Ok(_) => self.breaker.answered(),
             Err(error) => {
-                *self.last() = Some(error.clone());
+                *locked(&self.last) = Some(error.clone());
                 match error.held_off() {
                     Some(held) => self.breaker.held_off(held.to_string()),
                     None => self.breaker.failed(error.cause(), error.to_string()),

@@ -3,19 +3,17 @@
 use super::breaker::{Breaker, Breakers, Watched};
 use super::error::RunError;
 use super::pace::Pacer;
-use super::provider::{Provider, is_own};
+use super::provider::{Provider, ProviderKind, is_own};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{looks_secret, printable};
-use crate::base::{Completion, Decoding, Request, Service, Voting};
+use crate::base::{Decoding, Service, Voting};
 use crate::models::{
-    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, ModelError, OpenAiSettings, Remote, RemoteSettings,
-    Unsupported, anthropic, capability, gemini, openai, shown_urls,
+    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, Unsupported,
+    anthropic, capability, gemini, openai, shown_urls,
 };
 use crate::net::{RetrySettings, redact};
 use crate::runner::experiment::VariantSettings;
 use crate::runner::experiment::extra::{self, HeaderValue};
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -40,19 +38,6 @@ pub(crate) struct BuiltModel {
     /// Which options the server has refused; absent for models without a server.
     pub(crate) learned: Option<LearnedOptions>,
     pub(crate) breaker: Option<Arc<Breaker>>,
-}
-
-/// The model of a run that sends nothing: it knows which settings it cannot take.
-struct Unasked(Remote);
-
-impl Model for Unasked {
-    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
-        self.0.unsupported(decoding, forced)
-    }
-
-    fn complete<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        async { Err(ModelError::Other("this run sends nothing to a server".to_owned())) }.boxed()
-    }
 }
 
 impl BuiltModel {
@@ -146,7 +131,7 @@ impl<'a> ModelSettings<'a> {
         Ok(Some(BuiltModel {
             endpoint: remote.endpoint(),
             learned: Some(remote.learned().clone()),
-            model: if keys == KeyPolicy::None { Arc::new(Unasked(remote)) } else { Arc::new(remote) },
+            model: Arc::new(remote),
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
             breaker: None,
@@ -166,7 +151,7 @@ impl<'a> ModelSettings<'a> {
     }
 
     pub(super) fn is_chat(self) -> bool {
-        !is_on(self.0.completions) && self.provider().is_ok_and(|provider| provider != Provider::Baseline)
+        !is_on(self.0.completions) && self.provider().is_ok_and(|provider| provider.kind != ProviderKind::Baseline)
     }
 
     /// Settings of a server mean that one was meant.
@@ -243,7 +228,7 @@ impl<'a> ModelSettings<'a> {
         base_urls.iter().try_for_each(|url| check_url(url))?;
         let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
         let settings = RemoteSettings {
-            model: provider.name().to_owned(),
+            model: provider.name.to_owned(),
             limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(in_place.map(|(_, key)| key))),
             headers,
             secret_headers,
@@ -258,10 +243,10 @@ impl<'a> ModelSettings<'a> {
             ..RemoteSettings::default()
         };
         let prefill = is_on(self.0.prefill);
-        Ok(Some(match provider {
-            Provider::Baseline | Provider::OpenAi(_) => openai::model(settings, openai)?,
-            Provider::Anthropic(_) => anthropic::model(settings, prefill)?,
-            Provider::Gemini(_) => gemini::model(settings)?,
+        Ok(Some(match provider.kind {
+            ProviderKind::Baseline | ProviderKind::OpenAi => openai::model(settings, openai)?,
+            ProviderKind::Anthropic => anthropic::model(settings, prefill)?,
+            ProviderKind::Gemini => gemini::model(settings)?,
         }))
     }
 
@@ -274,7 +259,7 @@ impl<'a> ModelSettings<'a> {
         let mut hosts = hosts?;
         hosts.dedup();
         match <[String; 1]>::try_from(hosts) {
-            Ok([host]) => Some((host, provider.name().to_owned())),
+            Ok([host]) => Some((host, provider.name.to_owned())),
             Err(_) => None,
         }
     }
@@ -287,7 +272,7 @@ impl<'a> ModelSettings<'a> {
         let home = self.addresses().is_empty() && self.server_name() == capability::AUTO.name;
         let name = if home { "openai" } else { self.server_name() };
         let server = capability::of(name).unwrap_or(capability::AUTO);
-        if let Provider::OpenAi(_) = provider {
+        if provider.kind == ProviderKind::OpenAi {
             if self.addresses().is_empty() && server.name != "openai" {
                 let message = format!("--server {} is not at {}", server.name, openai::OPENAI_URL);
                 return Err(RunError::usage(message, "say where it is with --base-url"));
@@ -308,10 +293,10 @@ impl<'a> ModelSettings<'a> {
                 ("--server", self.server_name() != capability::AUTO.name),
                 ("--completions", completions),
                 ("--responses", responses),
-                ("--prefill", prefill && matches!(provider, Provider::Gemini(_))),
+                ("--prefill", prefill && provider.kind == ProviderKind::Gemini),
             ];
             if let Some((flag, _)) = set.into_iter().find(|(_, set)| *set) {
-                let message = format!("{flag} has no meaning for --model {}", provider.kind());
+                let message = format!("{flag} has no meaning for --model {}", provider.kind.name());
                 return Err(RunError::usage(message, format!("leave out {flag}")));
             }
         }
@@ -363,7 +348,7 @@ impl<'a> ModelSettings<'a> {
 }
 
 fn unconfirmed(flag: &str, url: &str, provider: Provider<'_>) -> RunError {
-    let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+    let (url, provider) = (printable(&redact::url(url), 300), provider.kind.name());
     let message = format!("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server");
     RunError::usage(message, CONFIRM)
 }

@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::manifest::PROGRAM;
 use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visible_line};
-use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording};
+use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording, locked};
 use crate::dataset::sha256_of_file;
 use crate::models::scripted::Scripted;
 use crate::models::{Api, Budgeted, ModelError, Price, shown_urls};
@@ -23,7 +23,7 @@ use crate::wikipedia::SessionOptions;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_mins(5);
@@ -238,8 +238,7 @@ fn tools(settings: &VariantSettings, wiki: &BuiltWiki) -> Result<Vec<Tool>, RunE
 fn find_model(settings: VariantSettings, pool: Pool) -> FindModel {
     let state = Mutex::new((pool, HashMap::<(Api, String), Arc<ProgramModel>>::new()));
     Arc::new(move |api, asked| {
-        // A model is there or not.
-        let (pool, known) = &mut *state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pool, known) = &mut *locked(&state);
         let name = model_name(&settings, api, asked)?;
         if let Some(model) = known.get(&(api, name.clone())) {
             return Ok(Arc::clone(model));

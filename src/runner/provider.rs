@@ -1,15 +1,24 @@
 //! The providers of models: how each is named, its own server, and the variable that holds its key.
 
+use crate::base::named;
 use crate::models::{anthropic, gemini, openai};
 use url::Url;
 
-/// A provider, and the model's name there.
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum ProviderKind {
+        Baseline = "baseline",
+        OpenAi = "openai",
+        Anthropic = "anthropic",
+        Gemini = "gemini",
+    }
+}
+
+/// A provider, and the model's name there; empty for the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Provider<'a> {
-    Baseline,
-    OpenAi(&'a str),
-    Anthropic(&'a str),
-    Gemini(&'a str),
+pub(super) struct Provider<'a> {
+    pub(super) kind: ProviderKind,
+    pub(super) name: &'a str,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -22,49 +31,23 @@ pub(super) struct OfficialEndpoint {
 
 impl<'a> Provider<'a> {
     pub(super) fn parse(text: &'a str) -> Option<Self> {
-        if text == "baseline" {
-            return Some(Self::Baseline);
-        }
-        let (kind, name) = text.split_once(':')?;
-        let name = Some(name.trim()).filter(|name| !name.is_empty())?;
-        match kind {
-            "openai" => Some(Self::OpenAi(name)),
-            "anthropic" => Some(Self::Anthropic(name)),
-            "gemini" => Some(Self::Gemini(name)),
-            _ => None,
-        }
-    }
-
-    pub(super) fn kind(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
-            Self::OpenAi(_) => "openai",
-            Self::Anthropic(_) => "anthropic",
-            Self::Gemini(_) => "gemini",
-        }
-    }
-
-    /// The model's name; empty for the rules.
-    pub(super) fn name(self) -> &'a str {
-        match self {
-            Self::Baseline => "",
-            Self::OpenAi(name) | Self::Anthropic(name) | Self::Gemini(name) => name,
-        }
+        let (kind, name) = text.split_once(':').map_or((text, ""), |(kind, name)| (kind, name.trim()));
+        let kind = ProviderKind::ALL.into_iter().find(|known| known.name() == kind)?;
+        let is_whole = if kind == ProviderKind::Baseline { text == kind.name() } else { !name.is_empty() };
+        is_whole.then_some(Self { kind, name })
     }
 
     pub(super) fn label(self) -> String {
-        match self {
-            Self::Baseline => self.kind().to_owned(),
-            _ => format!("{}:{}", self.kind(), self.name()),
-        }
+        let kind = self.kind.name();
+        if self.name.is_empty() { kind.to_owned() } else { format!("{kind}:{}", self.name) }
     }
 
     pub(super) fn home(self) -> Option<OfficialEndpoint> {
-        let (url, key_env) = match self {
-            Self::Baseline => return None,
-            Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
-            Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
-            Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
+        let (url, key_env) = match self.kind {
+            ProviderKind::Baseline => return None,
+            ProviderKind::OpenAi => (openai::OPENAI_URL, "OPENAI_API_KEY"),
+            ProviderKind::Anthropic => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
+            ProviderKind::Gemini => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
         };
         Some(OfficialEndpoint { url, key_env })
     }

@@ -7,12 +7,12 @@ use super::error::RunError;
 use super::plan::Due;
 use crate::base::stats::Betting;
 use crate::base::text::{closest, counted, printable};
-use crate::base::{Manifest, Question, Selection, Shard, StopRule, Stopping, Trajectory};
+use crate::base::{Manifest, Question, Selection, Shard, StopRule, Stopping, Trajectory, locked};
 use crate::runner::experiment::DatasetSpec;
 use crate::runner::store::{Records, RunFolder};
 use crate::scoring::{Tally, score_answers};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const MAX_LISTED: usize = 8;
 /// Seed of the order of the questions where none was given.
@@ -100,7 +100,7 @@ impl Watch {
     pub(crate) fn saw(&self, trajectory: &Trajectory) {
         let Some(at) = self.places.get(&trajectory.id) else { return };
         let score = self.score(trajectory);
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let seen = &mut state.questions[*at];
         seen.episodes += 1;
         let side = match &trajectory.variant {
@@ -118,17 +118,17 @@ impl Watch {
     }
 
     pub(crate) fn is_decided(&self) -> bool {
-        self.state().decided
+        locked(&self.state).decided
     }
 
     /// Whether a question comes after the one at which it was decided: its episodes were running then, and count for nothing.
     pub(crate) fn is_after_stop(&self, id: &str) -> bool {
-        let state = self.state();
+        let state = locked(&self.state);
         state.decided && self.places.get(id).is_some_and(|at| *at >= state.looked)
     }
 
     pub(crate) fn stopping(&self) -> Stopping {
-        let state = self.state();
+        let state = locked(&self.state);
         let betting = &state.betting;
         let n = betting.questions();
         #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
@@ -183,11 +183,6 @@ impl Watch {
             _ => score.recall,
         })
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // It is never left half updated.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The rule of a run that begins or goes on, with what is recorded. Where that decides it already, nothing is due any more.
@@ -211,7 +206,7 @@ pub(super) fn watch_from_records(
         due.episodes.clear();
         return Ok(Some(all));
     }
-    let watch = new(manifest.stop_looked.max(all.state().looked));
+    let watch = new(manifest.stop_looked.max(locked(&all.state).looked));
     if let Some(watch) = &watch {
         for trajectory in records.iter() {
             let trajectory = trajectory?;

@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere};
+use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, ProviderKind, elsewhere};
 use crate::base::{Decoding, Reasoning, RequestOption, Voting};
 use crate::models::capability;
 use crate::runner::RunError;
@@ -48,10 +48,10 @@ fn the_declared_servers_are_those_that_are_known() {
 #[test]
 fn providers_are_named_and_names_may_hold_colons() {
     for (line, provider) in [
-        ("", Provider::Baseline),
-        ("--model openai:llama3:8b", Provider::OpenAi("llama3:8b")),
-        ("--model anthropic:c", Provider::Anthropic("c")),
-        ("--model gemini:g", Provider::Gemini("g")),
+        ("", Provider { kind: ProviderKind::Baseline, name: "" }),
+        ("--model openai:llama3:8b", Provider { kind: ProviderKind::OpenAi, name: "llama3:8b" }),
+        ("--model anthropic:c", Provider { kind: ProviderKind::Anthropic, name: "c" }),
+        ("--model gemini:g", Provider { kind: ProviderKind::Gemini, name: "g" }),
     ] {
         assert_eq!(ModelSettings(&args(line)).provider().expect("a name"), provider);
     }

@@ -13,7 +13,7 @@
 //! Whole lines that cannot be read are told and stay in the file.
 
 use super::{Records, Skipped, StoreError, line, tape_error};
-use crate::base::{Event, Paid, bounded, json_error};
+use crate::base::{Event, Paid, bounded, json_error, locked};
 use crate::net::recording::{LineFile, TapeError, Writer, check_own, create_beside, sync_folder};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const VERSION: u32 = 1;
 /// Bytes of lines that are no longer needed, from which on the file is rewritten during a run.
@@ -184,7 +184,7 @@ impl Journal {
 
     /// What was kept of an episode's agent, or of one sample of its vote, in order. It is handed out once.
     pub(crate) fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(&self.kept);
         let Some(events) = kept.get_mut(key) else { return VecDeque::new() };
         events.extract_if(.., |kept| kept.sample == sample).map(|kept| kept.event).collect()
     }
@@ -192,7 +192,7 @@ impl Journal {
     /// What was paid for of an episode that [`take`](Self::take) has not handed out yet.
     pub(crate) fn paid_for(&self, key: &str) -> Paid {
         let mut paid = Paid::default();
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = locked(&self.kept);
         for kept in kept.get(key).into_iter().flatten() {
             if let Event::Call(call) = &kept.event {
                 paid += Paid::of_call(call);

@@ -3,15 +3,15 @@
 
 use super::records::only_trajectories;
 use super::{Journal, Skipped, StoreError, line, tape_error};
-use crate::base::Trajectory;
 use crate::base::bounded::{read_line, too_long};
+use crate::base::{Trajectory, locked};
 use crate::net::recording::{LineFile, TapeError, Writer, is_not_own, read_own};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Debug)]
@@ -215,7 +215,7 @@ impl LineWriter {
         let unwritten = Arc::<Mutex<Vec<u8>>>::default();
         let (lines, file) = (Arc::clone(&unwritten), path.clone());
         let write = move |batch: Vec<Vec<u8>>| {
-            let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = locked(&lines);
             // What an earlier batch could not write goes first, as the disk may have room again.
             lines.extend(batch.concat());
             append(&file, &lines).map_err(|error| tape_error("append to", &file, error))?;
@@ -237,7 +237,7 @@ impl LineWriter {
         let Self { writer, unwritten } = self;
         let path = writer.path().to_owned();
         drop(writer);
-        let lines = std::mem::take(&mut *unwritten.lock().unwrap_or_else(PoisonError::into_inner));
+        let lines = std::mem::take(&mut *locked(&unwritten));
         if lines.is_empty() || append(&path, &lines).is_ok() { Vec::new() } else { lines }
     }
 }

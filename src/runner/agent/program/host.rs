@@ -4,7 +4,7 @@
 use super::request::{
     AgentAnswer, AgentRequest, EPISODE_ENDED, MAX_ANSWER, ModelReply, ModelRequest, ToolReply, ToolUse,
 };
-use crate::base::Tool;
+use crate::base::{Tool, locked};
 use crate::models::Api;
 use crate::net::server::{Hosts, Refusal, Server, Settings, reply};
 use crate::wikipedia::handlers::retriever::{self, Document, MAX_TOP_K, Retriever};
@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -52,13 +52,8 @@ struct Registry {
 }
 
 impl Registry {
-    fn episodes(&self) -> MutexGuard<'_, HashMap<String, EpisodeTools>> {
-        // An entry is there or not.
-        self.episodes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn of_key(&self, key: &str) -> Option<EpisodeTools> {
-        self.episodes().get(key).cloned()
+        locked(&self.episodes).get(key).cloned()
     }
 }
 
@@ -84,7 +79,7 @@ pub(super) struct Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.registry.episodes().remove(&self.key);
+        locked(&self.registry.episodes).remove(&self.key);
     }
 }
 
@@ -117,7 +112,7 @@ impl Host {
         let key = format!("{:032x}", u128::from_be_bytes(random));
         let (episode, requests) = mpsc::channel(WAITING);
         let tools = EpisodeTools { episode, tools: Arc::clone(tools) };
-        self.registry.episodes().insert(key.clone(), tools);
+        locked(&self.registry.episodes).insert(key.clone(), tools);
         Ok(Registration { requests, key, registry: Arc::clone(&self.registry) })
     }
 }

@@ -2,13 +2,13 @@
 
 use super::definition::Addresses;
 use super::request::MAX_ANSWER;
-use crate::base::sha256_hex;
+use crate::base::{locked, sha256_hex};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -164,12 +164,12 @@ impl Process {
         // A child that still runs may hold the output open.
         let drained = futures_util::future::join_all(self.readers.drain(..));
         let _ = tokio::time::timeout(DRAIN, drained).await;
-        lock(&self.output).last_line()
+        locked(&self.output).last_line()
     }
 
     /// The end of standard error so far, without the key, which addresses in it have.
     pub(super) fn errors(&self) -> String {
-        lock(&self.errors).text().replace(&self.key, "KEY").replace('\0', "")
+        locked(&self.errors).text().replace(&self.key, "KEY").replace('\0', "")
     }
 }
 
@@ -181,11 +181,6 @@ impl Drop for Process {
     }
 }
 
-fn lock(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
-    // A piece is taken whole, or not at all.
-    tail.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn read(
     mut pipe: impl AsyncRead + Unpin + Send + 'static,
     tail: Arc<Mutex<Tail>>,
@@ -194,7 +189,7 @@ fn read(
     tokio::spawn(async move {
         let mut piece = vec![0; 16 << 10];
         while let Ok(read @ 1..) = pipe.read(&mut piece).await {
-            let mut tail = lock(&tail);
+            let mut tail = locked(&tail);
             tail.push(&piece[..read]);
             if tail.total > MAX_OUTPUT {
                 full.notify_one();
@@ -232,12 +227,12 @@ impl Cleanup {
     /// Makes the scratch folder of the episode with this key.
     fn new(key: &str) -> io::Result<Self> {
         let (key, scratch) = (key.to_owned(), make_scratch(key)?);
-        resources().insert(key.clone(), Resources { group: None, scratch: scratch.clone() });
+        locked(&RESOURCES).insert(key.clone(), Resources { group: None, scratch: scratch.clone() });
         Ok(Self { key, scratch })
     }
 
     fn set_group(&self, group: Option<u32>) {
-        if let Some(resources) = resources().get_mut(&self.key) {
+        if let Some(resources) = locked(&RESOURCES).get_mut(&self.key) {
             resources.group = group;
         }
     }
@@ -245,7 +240,7 @@ impl Cleanup {
 
 impl Drop for Cleanup {
     fn drop(&mut self) {
-        let resources = resources().remove(&self.key);
+        let resources = locked(&RESOURCES).remove(&self.key);
         if let Some(resources) = resources {
             clean_up(&self.key, &resources);
         }
@@ -254,15 +249,10 @@ impl Drop for Cleanup {
 
 /// Kills the programs of all running episodes, as the run ends without waiting for them.
 pub(crate) fn clean_up_all() {
-    let all = std::mem::take(&mut *resources());
+    let all = std::mem::take(&mut *locked(&RESOURCES));
     for (key, resources) in &all {
         clean_up(key, resources);
     }
-}
-
-fn resources() -> MutexGuard<'static, BTreeMap<String, Resources>> {
-    // An entry is there or not.
-    RESOURCES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn clean_up(key: &str, Resources { group, scratch }: &Resources) {
