@@ -209,33 +209,26 @@ impl Session<'_> {
             let SampledEpisode { key, id } = self.sample[at].clone();
             let graded = find_episode(self.path, &key, &id)?;
             self.show(at, &graded.trajectory)?;
-            loop {
+            let next = loop {
                 let Some(line) = self.lines.next().await? else { break 'episodes };
                 match parse(&line) {
                     Ok(Answer::Nothing) => {}
                     Ok(Answer::Quit) => break 'episodes,
                     Ok(Answer::Help) => write!(stdout(), "{HELP}")?,
                     Ok(Answer::Back) if at == 0 => say("note: this is the first one"),
-                    Ok(Answer::Back) => {
-                        at -= 1;
-                        break;
-                    }
-                    Ok(Answer::Skip) => {
-                        at += 1;
-                        break;
-                    }
-                    Ok(Answer::Judged(judgement)) => {
-                        if let Some(why) = misplaced(&judgement, &graded.trajectory) {
-                            say(format_args!("error: {why}"));
-                            continue;
+                    Ok(Answer::Back) => break at - 1,
+                    Ok(Answer::Skip) => break at + 1,
+                    Ok(Answer::Judged(judgement)) => match misplaced(&judgement, &graded.trajectory) {
+                        Some(why) => say(format_args!("error: {why}")),
+                        None => {
+                            self.keep(judgement, &graded)?;
+                            break at + 1;
                         }
-                        self.keep(judgement, &graded)?;
-                        at += 1;
-                        break;
-                    }
+                    },
                     Err(why) => say(format_args!("error: {why}")),
                 }
-            }
+            };
+            at = next;
         }
         let done = self.done.len();
         Ok((done, self.sample.len() - done))

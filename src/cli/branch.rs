@@ -155,9 +155,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     if args.resume {
         refuse_other_edit(&args.out, whole.as_ref().map_or(&chosen.forks, |whole| &whole.forks))?;
     }
-    if let Some(note) = &chosen.placebo_note {
-        say(format_args!("note: {note}"));
-    }
+    chosen.placebo_note.iter().for_each(|note| say(format_args!("note: {note}")));
     let shown = Shown { json: args.json && args.dry_run, quiet: args.quiet, figures: false, report: None };
     let code = if args.dry_run {
         carry_out(whole.as_ref().unwrap_or(&experiment), shown).await?
@@ -257,8 +255,7 @@ fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<
     if args.json {
         let mut value = json!(repair);
         value["run"] = json!(args.out.display().to_string());
-        json_line(&mut page, &value)?;
-        return Ok(());
+        return Ok(json_line(&mut page, &value)?);
     }
     let folder = shell_word(&args.out.display().to_string());
     writeln!(page, "{repair}")?;

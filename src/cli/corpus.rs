@@ -588,9 +588,10 @@ fn say_plan(plan: FreezePlan, site: &str, links: usize) {
         _ => format!(", {} searches", thousands(searches)),
     };
     let time = least_ms.map(|ms| format!(", about {} at the site's rate", duration(ms))).unwrap_or_default();
-    let links = match links {
-        0 => String::new(),
-        _ => format!(", and two for each of up to {} a page", counted(links, "link")),
+    let links = if links > 0 {
+        format!(", and two for each of up to {} a page", counted(links, "link"))
+    } else {
+        String::new()
     };
     let (titles, requests) = (counted(titles, "title"), counted(requests, "request"));
     say(format_args!("{titles}{before}{searches} from {site}; at most {requests}{time}{links}"));

@@ -246,17 +246,13 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
     };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
     let several = G::LISTED.contains(&setting.name);
+    let in_list = |arg: Arg| arg.action(ArgAction::Append).value_delimiter(',');
+    let perhaps_in_list = |arg: Arg| if several { in_list(arg) } else { arg };
     match setting.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
-        Kind::Choice(words) => {
-            let arg = arg.value_parser(PossibleValuesParser::new(words).map(Value::from));
-            if several { arg.action(ArgAction::Append).value_delimiter(',') } else { arg }
-        }
-        Kind::Method => {
-            let arg = arg.value_parser(method().map(|method| Value::from(method.name())));
-            if several { arg.action(ArgAction::Append).value_delimiter(',') } else { arg }
-        }
-        Kind::Texts | Kind::Urls => arg.value_parser(checked).action(ArgAction::Append).value_delimiter(','),
+        Kind::Choice(words) => perhaps_in_list(arg.value_parser(PossibleValuesParser::new(words).map(Value::from))),
+        Kind::Method => perhaps_in_list(arg.value_parser(method().map(|method| Value::from(method.name())))),
+        Kind::Texts | Kind::Urls => in_list(arg.value_parser(checked)),
         Kind::Options => arg.value_parser(option).action(ArgAction::Append),
         // They are read later: a message of this place would repeat them, and they may hold a secret.
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),

@@ -207,13 +207,7 @@ fn notebook(args: &Args) -> anyhow::Result<u8> {
 fn by_the_file(imported: &NotebookImported) -> String {
     let NotebookImported { episodes, not_measured, scored, right, .. } = imported;
     let of = if scored == episodes { "of them".to_owned() } else { format!("of {}", thousands(*scored)) };
-    let right = match scored {
-        0 => String::new(),
-        _ => format!(", {} {of} right by the file", thousands(*right)),
-    };
-    let broken_off = match not_measured {
-        0 => String::new(),
-        count => format!(", {} not measured", thousands(*count)),
-    };
-    format!("{right}{broken_off}")
+    let right = (*scored > 0).then(|| format!(", {} {of} right by the file", thousands(*right)));
+    let broken_off = (*not_measured > 0).then(|| format!(", {} not measured", thousands(*not_measured)));
+    right.into_iter().chain(broken_off).collect()
 }

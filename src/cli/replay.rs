@@ -141,14 +141,8 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
 
 fn to_json(outcome: &Outcome) -> serde_json::Value {
     let Outcome { id, replayed, score } = outcome;
-    let differences: Vec<_> = replayed
-        .differences
-        .iter()
-        .map(|d| json!({ "step": d.step, "field": d.field, "expected": d.expected, "got": d.got }))
-        .collect();
     json!({
-        // A recorded order is a number, and is printed as one.
-        "id": id.parse::<u64>().map_or_else(|_| json!(id), |order| json!(order)),
+        "id": id_json(id),
         "prompt_sha256": replayed.prompt_sha256,
         "n_calls": replayed.calls,
         "n_badcalls": replayed.bad_calls,
@@ -156,8 +150,13 @@ fn to_json(outcome: &Outcome) -> serde_json::Value {
         "answer": replayed.answer.as_deref().unwrap_or_default(),
         "em": score.map(|score| score.em),
         "f1": score.map(|score| score.f1),
-        "differences": differences,
+        "differences": replayed.differences,
     })
+}
+
+/// A recorded order is a number, and is printed as one.
+fn id_json(id: &str) -> serde_json::Value {
+    id.parse::<u64>().map_or_else(|_| json!(id), |order| json!(order))
 }
 
 fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
@@ -198,13 +197,8 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
     text.push_str("\nas meant, otherwise: compared with the recorded second call; executed: not comparable\n");
     for row in rows.iter().filter(|row| row.verdict != Verdict::Refused) {
         if let Some((tool, input)) = executed(&row.parsed) {
-            let line = format!(
-                "{}, step {}, {}: {tool}[{input}], {}",
-                row.id,
-                row.step,
-                row.trouble.name(),
-                row.verdict.name()
-            );
+            let Row { id, step, trouble, verdict, .. } = row;
+            let line = format!("{id}, step {step}, {}: {tool}[{input}], {}", trouble.name(), verdict.name());
             let _ = writeln!(text, "{}", crate::base::text::visible_line(&line, 400));
         }
     }
@@ -213,8 +207,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
 
 fn row_json(row: &Row) -> serde_json::Value {
     json!({
-        // A recorded order is a number, and is printed as one.
-        "id": row.id.parse::<u64>().map_or_else(|_| json!(row.id), |order| json!(order)),
+        "id": id_json(&row.id),
         "step": row.step,
         "kind": row.trouble.name(),
         "reply": row.reply,

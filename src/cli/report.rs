@@ -150,10 +150,8 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>, bar: &Bar) -
         return Ok(());
     }
     output_file::write(file, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
-    let left_out = match page.left_out {
-        0 => String::new(),
-        n => format!(", without the steps of {}", counted(n, "question")),
-    };
+    let left_out = Some(page.left_out).filter(|left_out| *left_out > 0);
+    let left_out = left_out.map(|n| format!(", without the steps of {}", counted(n, "question"))).unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "a size for people")]
     let size = page.html.len() as f64 / 1e6;
     let name = shell_word(&out.display().to_string());

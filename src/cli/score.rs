@@ -77,12 +77,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut lines = (args.files.per_item && !args.json).then(Vec::new);
     let mut episodes = Vec::new();
     let summary = Summary::of_each(run, metric, |episode| {
-        if let Some(items) = &mut items {
-            items.push(item_json(episode));
-        }
-        if let Some(lines) = &mut lines {
-            lines.push(item_line(episode));
-        }
+        items.iter_mut().for_each(|items| items.push(item_json(episode)));
+        lines.iter_mut().for_each(|lines| lines.push(item_line(episode)));
         if annotations.is_some() {
             episodes.push(judged_by_rules(episode));
         }
@@ -121,27 +117,25 @@ impl Print {
 }
 
 pub(super) fn print(summary: &Summary, extra: &ExtraScores, how: Print) -> anyhow::Result<()> {
-    let mut out = std::io::BufWriter::new(stdout());
+    let mut out = BufWriter::new(stdout());
     if how == Print::Json {
         json_line(&mut out, &to_json(summary, extra))?;
-        out.flush()?;
-        return Ok(());
+        return Ok(out.flush()?);
     }
     let width = View::of_stdout().width;
     let report = run_summary(summary, extra, how == Print::End, width);
-    if how == Print::Lines {
-        out.write_all(report.lines().as_bytes())?;
-        out.flush()?;
-        report.remarks().for_each(say);
-        return Ok(());
-    }
-    let text = if how == Print::End { report.brief(&verdict(summary), width) } else { report.render(width) };
+    let text = match how {
+        Print::Lines => report.lines(),
+        Print::End => report.brief(&verdict(summary), width),
+        Print::Tables | Print::Json => report.render(width),
+    };
     out.write_all(text.as_bytes())?;
     if let Some(lines) = &extra.lines {
         writeln!(out)?;
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()?;
+    report.remarks().filter(|_| how == Print::Lines).for_each(say);
     Ok(())
 }
 
@@ -338,10 +332,8 @@ async fn ask<V: JudgeTask>(
 
 fn report_end(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
     ended.notes.iter().for_each(say);
-    let unreadable = match ended.unreadable {
-        0 => String::new(),
-        n => format!(", {} of them unreadable", thousands(n)),
-    };
+    let unreadable = Some(ended.unreadable).filter(|unreadable| *unreadable > 0);
+    let unreadable = unreadable.map(|n| format!(", {} of them unreadable", thousands(n))).unwrap_or_default();
     say(format_args!("{} {done}{unreadable}", counted(ended.judged, thing)));
     if let End::Stopped(reason) = &ended.end {
         say(format_args!("stopped: {}", visible_line(reason, 500)));

@@ -97,16 +97,16 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
             (Some(_), _) if args.prompt => Err(Failure::usage("--prompt is about one episode", FORMS)),
             (Some(run), _) => list_episodes(args, &run, &view),
             (None, Some((run, id))) => show(args, &run, &id, &view),
-            (None, None) => Err(no_run(target)),
+            (None, None) => no_run(target),
         },
         [first, second] => match (RunRef::parse(first), RunRef::with_id(first)) {
             (Some(run), _) => show(args, &run, second, &view),
             (None, Some(first)) => {
                 // The id may be omitted for the second run.
                 let second = RunRef::parse(second).map(|run| (run, first.1.clone())).or(RunRef::with_id(second));
-                pair(args, &first, &second.ok_or_else(|| no_run(&args.targets[1]))?, &view)
+                pair(args, &first, &second.map_or_else(|| no_run(&args.targets[1]), Ok)?, &view)
             }
-            (None, None) => Err(no_run(first)),
+            (None, None) => no_run(first),
         },
         _ => Err(Failure::usage("show takes a run and an id, or two of RUN:ID", FORMS)),
     }
@@ -115,21 +115,16 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has several variants; RUN is a folder written \
                      by `wikitrail run`";
 
-fn no_run(target: &str) -> anyhow::Error {
+/// Says what is wrong with what should name a run.
+fn no_run<T>(target: &str) -> anyhow::Result<T> {
     let meant = RunRef::meant(target);
-    if let Err(error) = check_one(&meant.path, "wikitrail show") {
-        return error.into();
-    }
+    check_one(&meant.path, "wikitrail show")?;
     match RunFolder::open(&meant.path) {
-        Err(error) if target.contains(':') => return Failure::bad_input(error, FORMS),
-        Err(error) => return error.into(),
-        Ok(_) => {}
+        Err(error) if target.contains(':') => return Err(Failure::bad_input(error, FORMS)),
+        opened => drop(opened?),
     }
-    let run = match GradedRun::open(&meant.path) {
-        Ok(run) => run,
-        Err(error) => return error.into(),
-    };
-    match (&meant.variant, run.check_variant(&meant)) {
+    let run = GradedRun::open(&meant.path)?;
+    Err(match (&meant.variant, run.check_variant(&meant)) {
         // Variant names may contain a `:` too, so the intended name is unknown.
         (Some(variant), Err(_)) if variant.contains(':') => Failure::bad_input(
             format!(
@@ -141,7 +136,7 @@ fn no_run(target: &str) -> anyhow::Error {
         ),
         (_, Err(error)) => error.into(),
         (_, Ok(())) => Failure::usage(format!("`{target}` is a run, not RUN:ID"), FORMS),
-    }
+    })
 }
 
 fn noted(run: GradedRun) -> GradedRun {
@@ -477,10 +472,8 @@ fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl
 
 fn show_prompts(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     if run.path.is_file() {
-        return Err(Failure::usage(
-            format!("`{}` is a file of trajectories, which does not have the prompts", run.path.display()),
-            "name the folder of a run",
-        ));
+        let what = format!("`{}` is a file of trajectories, which does not have the prompts", run.path.display());
+        return Err(Failure::usage(what, "name the folder of a run"));
     }
     let (_, found) = find(args, run, id)?;
     let folder = RunFolder::open(&run.path)?;

@@ -89,6 +89,7 @@ pub(crate) fn explain_build(
 ) -> RunError {
     let inputs: Vec<String> = from.iter().map(|(_, path)| format!("`{}`", path.display())).collect();
     let inputs = inputs.join(", ");
+    let tell_left_out = |notes: &[String]| notes.iter().for_each(|note| tell(format!("left out: {note}")));
     match error {
         BuildError::Exists(_) => {
             RunError::usage(error, "a corpus is never changed; name another folder, or remove this one")
@@ -102,9 +103,7 @@ pub(crate) fn explain_build(
             RunError::input(error, "is the file whole? Compare its size and digest with the source's")
         }
         BuildError::Empty(notes) => {
-            for note in notes {
-                tell(format!("left out: {note}"));
-            }
+            tell_left_out(notes);
             let read_as = |wanted| settings.sources.iter().any(|(format, _)| *format == wanted);
             let hint = match () {
                 () if read_as(Format::Jsonl) => {
@@ -118,9 +117,7 @@ pub(crate) fn explain_build(
             RunError::input(format!("no article was found in {inputs}"), hint)
         }
         BuildError::NothingAdded(rows, notes) => {
-            for note in notes {
-                tell(format!("left out: {note}"));
-            }
+            tell_left_out(notes);
             let why = match rows {
                 0 => "there is no line in it".to_owned(),
                 1 => "its only line was left out".to_owned(),

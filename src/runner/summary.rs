@@ -104,21 +104,14 @@ pub(crate) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Itera
     skipped.iter().take(MAX_LISTED).map(warning).chain(rest)
 }
 
-/// Why episodes were not measured, a line for each reason, and other statuses of a site.
-#[derive(Default)]
-struct RunNotes {
-    reasons: BTreeMap<String, u64>,
-    hints: BTreeMap<String, String>,
-    /// The line of each failure of a server, which words every refusal a little differently.
-    lines: HashMap<(Failure, String), String>,
-    agent_failures: Option<(u64, String)>,
-    other_statuses: BTreeMap<u16, u64>,
-}
+/// The line of each failure of a server, which words every refusal a little differently.
+type FailureLines = HashMap<(Failure, String), String>;
 
-impl RunNotes {
-    fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+impl Summary {
+    /// Notes why an episode was not measured or its agent failed, and other statuses of a site.
+    fn note(&mut self, trajectory: &Trajectory, lines: &mut FailureLines) {
         if trajectory.outcome == Outcome::NotMeasured {
-            self.add_reason(trajectory, manifest);
+            self.note_reason(trajectory, lines);
         }
         if trajectory.outcome == Outcome::AgentFailure {
             let reason = || visible_line(trajectory.detail.as_deref().unwrap_or_default(), 600);
@@ -130,7 +123,8 @@ impl RunNotes {
         }
     }
 
-    fn add_reason(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+    fn note_reason(&mut self, trajectory: &Trajectory, lines: &mut FailureLines) {
+        let manifest = &self.manifest;
         let detail = trajectory.detail.as_deref().unwrap_or_default();
         let line = visible_line(&without_paths(detail), 240);
         let variant = manifest.variants.iter().find(|variant| variant.name == trajectory.variant);
@@ -138,7 +132,7 @@ impl RunNotes {
             // The reason of a refusal is in its words.
             (Some(failure), Some(variant)) if !matches!(failure.cause, Cause::BadRequest | Cause::Other) => {
                 let server = server_of(failure.service, variant).unwrap_or_default().to_owned();
-                self.lines.entry((failure, server)).or_insert(line).clone()
+                lines.entry((failure, server)).or_insert(line).clone()
             }
             _ => line,
         };
@@ -195,16 +189,33 @@ impl Summary {
         mut look: impl FnMut(&ScoredEpisode),
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
-        let evidence = Evidence::of(folder, &manifest);
         let mut variants = empty_scores(&manifest, metric);
-        let (watch, mut show_id, mut run_notes) =
-            (Watch::of_records(folder, &manifest, records)?, None, RunNotes::default());
+        let watch = Watch::of_records(folder, &manifest, records)?;
+        let mut summary = Self {
+            run: folder.path().to_owned(),
+            shard,
+            active_ms: active_ms(folder, &manifest, shard)?,
+            planned: part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes),
+            unfinished_shards: Vec::new(),
+            variants: Vec::new(),
+            spending: Spending::default(),
+            reasons: BTreeMap::new(),
+            hints: BTreeMap::new(),
+            agent_failures: None,
+            other_statuses: BTreeMap::new(),
+            stopping: None,
+            show_id: None,
+            notes: left_out(records).collect(),
+            evidence: Evidence::of(folder, &manifest),
+            manifest,
+        };
+        let (mut show_id, mut lines) = (None, FailureLines::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
-            run_notes.add(&trajectory, &manifest);
+            summary.note(&trajectory, &mut lines);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             if watch.as_ref().is_some_and(|watch| watch.is_after_stop(&trajectory.id)) {
@@ -214,36 +225,19 @@ impl Summary {
                 }
                 continue;
             }
-            let (metric, gold) = (tally.metric_for(&trajectory.answers), evidence.get(&trajectory.id));
+            let (metric, gold) = (tally.metric_for(&trajectory.answers), summary.evidence.get(&trajectory.id));
             let episode = ScoredEpisode::of(trajectory, metric, gold);
             variant.add(tally, &episode);
             offer(&mut show_id, &episode);
             look(&episode);
         }
         let scored = |(variant, tally): (_, Tally)| VariantScore { score: tally.score(), ..variant };
-        let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
-        let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
-        let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let RunNotes { reasons, hints, other_statuses, agent_failures, .. } = run_notes;
-        let planned = part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes);
-        Ok(Self {
-            run: folder.path().to_owned(),
-            shard,
-            active_ms: active_ms(folder, &manifest, shard)?,
-            planned,
-            manifest,
-            unfinished_shards: Vec::new(),
-            variants,
-            spending,
-            reasons,
-            hints,
-            agent_failures,
-            other_statuses,
-            stopping: watch.map(|watch| watch.stopping()),
-            show_id: show_id.map(|(id, _)| id),
-            notes: left_out(records).collect(),
-            evidence,
-        })
+        summary.variants = variants.into_iter().map(scored).collect();
+        let measured = summary.variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
+        summary.spending = Spending::of(&summary.manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
+        summary.stopping = watch.map(|watch| watch.stopping());
+        summary.show_id = show_id.map(|(id, _)| id);
+        Ok(summary)
     }
 
     /// Calls with a cut or withheld answer or prompt, and what to do about each kind: the reason is not in the model.

@@ -21,7 +21,7 @@ pub struct Replayed {
     pub differences: Vec<Difference>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The step, from 1; the last one for what belongs to the whole episode.
     pub step: usize,

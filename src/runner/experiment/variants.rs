@@ -33,14 +33,9 @@ struct Parts {
     matrix: Option<usize>,
     dimensions: Vec<Dimension>,
     naming: Option<Naming>,
-    included: Vec<Included>,
+    /// Each with what its inclusion sets, and nothing else.
+    included: Vec<Draft>,
     exclusions: Vec<Exclusion>,
-}
-
-struct Included {
-    name: String,
-    line: usize,
-    own: Vec<Assignment>,
 }
 
 pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
@@ -71,11 +66,8 @@ pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: 
         let message = format!("`{}` matches no variant of [matrix]", exclusion.name);
         notes.note(exclusion.line, fault(message, "name values from [matrix] or [settings]"));
     }
-    for Included { name, line, own } in &parts.included {
-        let settings = used(&over(&parts.base, own));
-        let own = own.iter().map(|assignment| assignment.setting.name).collect();
-        expanded.kept.push(Draft { name: name.clone(), line: *line, settings, own });
-    }
+    let whole = |draft: &Draft| Draft { settings: used(&over(&parts.base, &draft.settings)), ..draft.clone() };
+    expanded.kept.extend(parts.included.iter().map(whole));
     check_parts(notes, line, &parts, &expanded);
     expanded
 }
@@ -102,15 +94,15 @@ impl Parts {
     }
 }
 
-fn included(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Included> {
+fn included(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Draft> {
     let mut found = Vec::new();
     for table in notes.tables("include", entry.value) {
-        let own = settings(notes, &table, &["name"]);
+        let settings = settings(notes, &table, &["name"]);
         match notes.entries(&table).iter().find(|entry| entry.key == "name") {
             None => notes.missing(&table, "name"),
             Some(entry) => {
                 let name = notes.name(&table.path("name"), entry.value, false);
-                found.extend(name.map(|name| Included { name, line: table.line(), own }));
+                found.extend(name.map(|name| Draft::new(name, table.line(), settings.clone(), &settings)));
             }
         }
     }
@@ -214,7 +206,7 @@ fn note_unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
         }
     }
     for (i, included) in parts.included.iter().enumerate() {
-        for assignment in included.own.iter().filter(|assignment| !is_used(assignment)) {
+        for assignment in included.settings.iter().filter(|assignment| !is_used(assignment)) {
             notes.note(assignment.line, unused(&format!("include[{}].{}", i + 1, assignment.setting.name)));
         }
     }
@@ -376,6 +368,10 @@ struct Combination<'m> {
 }
 
 impl Draft {
+    fn new(name: String, line: usize, settings: Vec<Assignment>, own: &[Assignment]) -> Self {
+        Self { name, line, settings, own: own.iter().map(|assignment| assignment.setting.name).collect() }
+    }
+
     pub(super) fn set(&mut self, assignment: &Assignment) {
         if assignment.setting.is_kept(&Facts::set(&self.settings)) {
             let mut assignment = assignment.clone();
@@ -489,8 +485,7 @@ fn expand(
         let mut values: Vec<_> = mattering.map(|used| (used.setting.name, value_text(&used.value))).collect();
         values.sort();
         if seen.insert((name.clone(), values)) {
-            let own = own.iter().map(|assignment| assignment.setting.name).collect();
-            expanded.kept.push(Draft { name, line, settings, own });
+            expanded.kept.push(Draft::new(name, line, settings, &own));
         } else {
             expanded.merged += 1;
         }

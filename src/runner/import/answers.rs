@@ -191,10 +191,8 @@ impl<'a> AnswersImporter<'a> {
 
 /// The first of several, with how many more there are.
 fn listed<T: Display>(all: impl ExactSizeIterator<Item = T>) -> String {
-    let more = match all.len().saturating_sub(MAX_LISTED) {
-        0 => String::new(),
-        more => format!(" and {} more", thousands(more as u64)),
-    };
+    let more = all.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 { format!(" and {} more", thousands(more as u64)) } else { String::new() };
     all.take(MAX_LISTED).map(|one| one.to_string()).collect::<Vec<_>>().join(", ") + &more
 }
 
