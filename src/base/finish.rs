@@ -15,6 +15,7 @@
 
 use super::named;
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -156,14 +157,14 @@ impl Ending {
 }
 
 /// A row of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishReason {
     /// The provider or the API that uses it.
     pub api: &'static str,
     /// The reason as it is sent.
     pub reason: &'static str,
     /// The reason as it is recorded; empty for none.
-    pub recorded: &'static str,
+    pub recorded: String,
     /// How the reply ended.
     pub ending: Ending,
     /// Where it is documented.
@@ -195,110 +196,84 @@ const BEDROCK: &str = "https://docs.aws.amazon.com/bedrock/latest/APIReference/A
 const ERRORS: &str = "https://platform.openai.com/docs/guides/error-codes";
 const WATSONX: &str = "https://cloud.ibm.com/apidocs/watsonx-ai#text-chat";
 
-const fn row(
-    api: &'static str,
-    reason: &'static str,
-    recorded: &'static str,
-    ending: Ending,
-    source: &'static str,
-) -> FinishReason {
-    FinishReason { api, reason, recorded, ending, source }
-}
-
-/// A row whose reason is recorded as it is sent.
-const fn same(api: &'static str, reason: &'static str, ending: Ending, source: &'static str) -> FinishReason {
-    row(api, reason, reason, ending, source)
-}
-
 const CUT: Ending = Ending::Short(Cause::TokenLimit);
 const FULL: Ending = Ending::Short(Cause::ContextOverflow);
 const FILTERED: Ending = Ending::Short(Cause::ContentFilter);
 const DECLINED: Ending = Ending::Short(Cause::Refusal);
 const MALFORMED: Ending = Ending::Short(Cause::MalformedCall);
 
-/// All reasons that are known. A reason that several providers use has the same outcome in each row.
-pub const FINISH_REASONS: &[FinishReason] = &[
-    same("chat", "stop", Ending::Answer, CHAT),
-    same("chat", "tool_calls", Ending::Answer, CHAT),
-    same("chat", "function_call", Ending::Answer, CHAT),
-    same("chat", "length", CUT, CHAT),
-    same("chat", "content_filter", FILTERED, CHAT),
-    same("completions", "stop", Ending::Answer, COMPLETIONS),
-    same("completions", "length", CUT, COMPLETIONS),
-    same("completions", "content_filter", FILTERED, COMPLETIONS),
-    row("responses", "completed", "stop", Ending::Answer, RESPONSES),
-    row("responses", "max_output_tokens", "length", CUT, RESPONSES),
-    same("responses", "content_filter", FILTERED, RESPONSES),
-    same("responses", "incomplete", Ending::Unclear, RESPONSES),
-    same("responses", "max_messages", Ending::Unclear, RESPONSES),
-    same("responses", "steered", Ending::Unclear, RESPONSES),
-    row("messages", "end_turn", "stop", Ending::Answer, MESSAGES),
-    row("messages", "stop_sequence", "stop", Ending::Answer, MESSAGES),
-    row("messages", "tool_use", "tool_calls", Ending::Answer, MESSAGES),
-    same("messages", "pause_turn", Ending::Paused, MESSAGES),
-    same("messages", "compaction", Ending::Paused, MESSAGES),
-    row("messages", "max_tokens", "length", CUT, MESSAGES),
-    row("messages", "model_context_window_exceeded", "context_overflow", FULL, MESSAGES),
-    same("messages", REFUSAL, DECLINED, MESSAGES),
-    row("gemini", "FINISH_REASON_UNSPECIFIED", "", Ending::Unsaid, GEMINI),
-    row("gemini", "STOP", "stop", Ending::Answer, GEMINI),
-    row("gemini", "MAX_TOKENS", "length", CUT, GEMINI),
-    row("gemini", "CONTINUATION", "continuation", CUT, GEMINI),
-    row("gemini", "SAFETY", "content_filter", FILTERED, GEMINI),
-    row("gemini", "RECITATION", "content_filter", FILTERED, GEMINI),
-    row("gemini", "LANGUAGE", "content_filter", FILTERED, GEMINI),
-    row("gemini", "BLOCKLIST", "content_filter", FILTERED, GEMINI),
-    row("gemini", "PROHIBITED_CONTENT", "content_filter", FILTERED, GEMINI),
-    row("gemini", "SPII", "content_filter", FILTERED, GEMINI),
-    row("gemini", "MODEL_ARMOR", "content_filter", FILTERED, GEMINI),
-    row("gemini", "JAILBREAK", "content_filter", FILTERED, GEMINI),
-    row("gemini", "ESCALATION", "content_filter", FILTERED, GEMINI),
-    row("gemini", "IMAGE_SAFETY", "content_filter", FILTERED, GEMINI),
-    row("gemini", "IMAGE_PROHIBITED_CONTENT", "content_filter", FILTERED, GEMINI),
-    row("gemini", "IMAGE_RECITATION", "content_filter", FILTERED, GEMINI),
-    row("gemini", "MALFORMED_FUNCTION_CALL", "malformed_function_call", MALFORMED, GEMINI),
-    row("gemini", "UNEXPECTED_TOOL_CALL", "unexpected_tool_call", MALFORMED, GEMINI),
-    row("gemini", "TOO_MANY_TOOL_CALLS", "too_many_tool_calls", MALFORMED, GEMINI),
-    row("gemini", "MALFORMED_RESPONSE", "malformed_response", MALFORMED, GEMINI),
-    row("gemini", "MISSING_THOUGHT_SIGNATURE", "missing_thought_signature", Ending::Failed, GEMINI),
-    row("gemini", "PUP_LIMITED_DISABLED", "pup_limited_disabled", Ending::Failed, GEMINI),
-    row("gemini", "OTHER", "other", Ending::Unclear, GEMINI),
-    row("gemini", "IMAGE_OTHER", "image_other", Ending::Unclear, GEMINI),
-    row("gemini", "NO_IMAGE", "no_image", Ending::Unclear, GEMINI),
-    same("openrouter", "error", Ending::Failed, OPENROUTER),
-    same("deepseek", "insufficient_system_resource", Ending::Failed, DEEPSEEK),
-    same("mistral", "error", Ending::Failed, MISTRAL),
-    same("mistral", "model_length", FULL, MISTRAL),
-    same("glm", "network_error", Ending::Failed, GLM),
-    same("glm", "sensitive", FILTERED, GLM),
-    row("glm", "model_context_window_exceeded", "context_overflow", FULL, GLM),
-    same("vllm", "abort", Ending::Failed, VLLM),
-    same("vllm", "error", Ending::Failed, VLLM),
-    same("sglang", "abort", Ending::Failed, SGLANG),
-    same("groq", TOOL_USE_FAILED, MALFORMED, GROQ),
-    row("tgi", "eos_token", "stop", Ending::Answer, TGI),
-    row("tgi", "stop_sequence", "stop", Ending::Answer, TGI),
-    row("together", "eos", "stop", Ending::Answer, TOGETHER),
-    row("cohere", "COMPLETE", "stop", Ending::Answer, COHERE),
-    row("cohere", "STOP_SEQUENCE", "stop", Ending::Answer, COHERE),
-    row("cohere", "TOOL_CALL", "tool_calls", Ending::Answer, COHERE),
-    row("cohere", "MAX_TOKENS", "length", CUT, COHERE),
-    row("cohere", "ERROR", "error", Ending::Failed, COHERE),
-    row("cohere", "TIMEOUT", "timeout", Ending::Failed, COHERE),
-    same("bedrock", "guardrail_intervened", FILTERED, BEDROCK),
-    same("bedrock", "content_filtered", FILTERED, BEDROCK),
-    same("bedrock", "malformed_tool_use", MALFORMED, BEDROCK),
-    same("bedrock", "malformed_model_output", MALFORMED, BEDROCK),
-    same("watsonx", "time_limit", Ending::Failed, WATSONX),
-    same("watsonx", "cancelled", Ending::Failed, WATSONX),
-    same("watsonx", "error", Ending::Failed, WATSONX),
-    same("any", "failed", Ending::Failed, RESPONSES),
-    same("any", "server_error", Ending::Failed, RESPONSES),
-    same("any", "internal_error", Ending::Failed, ERRORS),
-    same("any", "engine_error", Ending::Failed, ERRORS),
-    same("any", "overloaded", Ending::Failed, ERRORS),
-    same("any", "aborted", Ending::Failed, SGLANG),
+/// How a reason is recorded that is recorded as it is sent, but in small letters.
+const AS_SENT: Option<&str> = None;
+const STOP: Option<&str> = Some("stop");
+const CALLS: Option<&str> = Some("tool_calls");
+const LENGTH: Option<&str> = Some("length");
+const FILTER: Option<&str> = Some("content_filter");
+const OVERFLOW: Option<&str> = Some("context_overflow");
+
+/// API, source, ending and recorded form, and the reasons to which they belong.
+type Group = (&'static str, &'static str, Ending, Option<&'static str>, &'static [&'static str]);
+
+/// A reason that several providers use has the same outcome in each group.
+const GROUPS: &[Group] = &[
+    ("chat", CHAT, Ending::Answer, AS_SENT, &["stop", "tool_calls", "function_call"]),
+    ("chat", CHAT, CUT, AS_SENT, &["length"]),
+    ("chat", CHAT, FILTERED, AS_SENT, &["content_filter"]),
+    ("completions", COMPLETIONS, Ending::Answer, AS_SENT, &["stop"]),
+    ("completions", COMPLETIONS, CUT, AS_SENT, &["length"]),
+    ("completions", COMPLETIONS, FILTERED, AS_SENT, &["content_filter"]),
+    ("responses", RESPONSES, Ending::Answer, STOP, &["completed"]),
+    ("responses", RESPONSES, CUT, LENGTH, &["max_output_tokens"]),
+    ("responses", RESPONSES, FILTERED, AS_SENT, &["content_filter"]),
+    ("responses", RESPONSES, Ending::Unclear, AS_SENT, &["incomplete", "max_messages", "steered"]),
+    ("messages", MESSAGES, Ending::Answer, STOP, &["end_turn", "stop_sequence"]),
+    ("messages", MESSAGES, Ending::Answer, CALLS, &["tool_use"]),
+    ("messages", MESSAGES, Ending::Paused, AS_SENT, &["pause_turn", "compaction"]),
+    ("messages", MESSAGES, CUT, LENGTH, &["max_tokens"]),
+    ("messages", MESSAGES, FULL, OVERFLOW, &["model_context_window_exceeded"]),
+    ("messages", MESSAGES, DECLINED, AS_SENT, &[REFUSAL]),
+    ("gemini", GEMINI, Ending::Unsaid, Some(""), &["FINISH_REASON_UNSPECIFIED"]),
+    ("gemini", GEMINI, Ending::Answer, AS_SENT, &["STOP"]),
+    ("gemini", GEMINI, CUT, LENGTH, &["MAX_TOKENS"]),
+    ("gemini", GEMINI, CUT, AS_SENT, &["CONTINUATION"]),
+    ("gemini", GEMINI, FILTERED, FILTER, &["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT"]),
+    ("gemini", GEMINI, FILTERED, FILTER, &["SPII", "MODEL_ARMOR", "JAILBREAK", "ESCALATION", "IMAGE_SAFETY"]),
+    ("gemini", GEMINI, FILTERED, FILTER, &["IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"]),
+    ("gemini", GEMINI, MALFORMED, AS_SENT, &["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]),
+    ("gemini", GEMINI, MALFORMED, AS_SENT, &["MALFORMED_RESPONSE"]),
+    ("gemini", GEMINI, Ending::Failed, AS_SENT, &["MISSING_THOUGHT_SIGNATURE", "PUP_LIMITED_DISABLED"]),
+    ("gemini", GEMINI, Ending::Unclear, AS_SENT, &["OTHER", "IMAGE_OTHER", "NO_IMAGE"]),
+    ("openrouter", OPENROUTER, Ending::Failed, AS_SENT, &["error"]),
+    ("deepseek", DEEPSEEK, Ending::Failed, AS_SENT, &["insufficient_system_resource"]),
+    ("mistral", MISTRAL, Ending::Failed, AS_SENT, &["error"]),
+    ("mistral", MISTRAL, FULL, AS_SENT, &["model_length"]),
+    ("glm", GLM, Ending::Failed, AS_SENT, &["network_error"]),
+    ("glm", GLM, FILTERED, AS_SENT, &["sensitive"]),
+    ("glm", GLM, FULL, OVERFLOW, &["model_context_window_exceeded"]),
+    ("vllm", VLLM, Ending::Failed, AS_SENT, &["abort", "error"]),
+    ("sglang", SGLANG, Ending::Failed, AS_SENT, &["abort"]),
+    ("groq", GROQ, MALFORMED, AS_SENT, &[TOOL_USE_FAILED]),
+    ("tgi", TGI, Ending::Answer, STOP, &["eos_token", "stop_sequence"]),
+    ("together", TOGETHER, Ending::Answer, STOP, &["eos"]),
+    ("cohere", COHERE, Ending::Answer, STOP, &["COMPLETE", "STOP_SEQUENCE"]),
+    ("cohere", COHERE, Ending::Answer, CALLS, &["TOOL_CALL"]),
+    ("cohere", COHERE, CUT, LENGTH, &["MAX_TOKENS"]),
+    ("cohere", COHERE, Ending::Failed, AS_SENT, &["ERROR", "TIMEOUT"]),
+    ("bedrock", BEDROCK, FILTERED, AS_SENT, &["guardrail_intervened", "content_filtered"]),
+    ("bedrock", BEDROCK, MALFORMED, AS_SENT, &["malformed_tool_use", "malformed_model_output"]),
+    ("watsonx", WATSONX, Ending::Failed, AS_SENT, &["time_limit", "cancelled", "error"]),
+    ("any", RESPONSES, Ending::Failed, AS_SENT, &["failed", "server_error"]),
+    ("any", ERRORS, Ending::Failed, AS_SENT, &["internal_error", "engine_error", "overloaded"]),
+    ("any", SGLANG, Ending::Failed, AS_SENT, &["aborted"]),
 ];
+
+/// All reasons that are known.
+pub static FINISH_REASONS: LazyLock<Vec<FinishReason>> = LazyLock::new(|| {
+    let rows = |&(api, source, ending, recorded, reasons): &Group| {
+        let recorded = move |reason: &str| recorded.map_or_else(|| reason.to_ascii_lowercase(), str::to_owned);
+        reasons.iter().map(move |reason| FinishReason { api, reason, recorded: recorded(reason), ending, source })
+    };
+    GROUPS.iter().flat_map(rows).collect()
+});
 
 /// A reason without what spellings of it differ in.
 fn folded(reason: &str) -> String {
@@ -312,7 +287,7 @@ impl FinishReason {
     pub fn find(reason: &str) -> Option<&'static Self> {
         let reason = folded(reason);
         let sent = FINISH_REASONS.iter().find(|row| folded(row.reason) == reason);
-        let recorded = || FINISH_REASONS.iter().find(|row| !reason.is_empty() && folded(row.recorded) == reason);
+        let recorded = || FINISH_REASONS.iter().find(|row| !reason.is_empty() && folded(&row.recorded) == reason);
         sent.or_else(recorded)
     }
 
@@ -323,13 +298,13 @@ impl FinishReason {
 
     /// The recorded form of a reason; a reason that is not known is recorded in small letters.
     pub fn recorded(reason: &str) -> Option<String> {
-        let recorded = Self::find(reason).map_or_else(|| reason.to_ascii_lowercase(), |row| row.recorded.to_owned());
+        let recorded = Self::find(reason).map_or_else(|| reason.to_ascii_lowercase(), |row| row.recorded.clone());
         Some(recorded).filter(|recorded| !recorded.is_empty())
     }
 
     /// The table of the documentation.
     pub fn table() -> String {
-        let recorded = |row: &Self| match row.recorded {
+        let recorded = |row: &Self| match row.recorded.as_str() {
             "" => "none".to_owned(),
             recorded => format!("`{recorded}`"),
         };
@@ -349,11 +324,11 @@ mod tests {
 
     #[test]
     fn a_reason_has_one_outcome_and_one_recorded_form_whoever_sends_it() {
-        for row in FINISH_REASONS {
+        for row in FINISH_REASONS.iter() {
             let found = FinishReason::find(row.reason).expect(row.reason);
-            assert_eq!((found.ending, found.recorded), (row.ending, row.recorded), "{} {}", row.api, row.reason);
+            assert_eq!((found.ending, &found.recorded), (row.ending, &row.recorded), "{} {}", row.api, row.reason);
             if !row.recorded.is_empty() {
-                assert_eq!(FinishReason::ending(row.recorded), Some(row.ending), "{} {}", row.api, row.recorded);
+                assert_eq!(FinishReason::ending(&row.recorded), Some(row.ending), "{} {}", row.api, row.recorded);
             }
             assert!(row.source.starts_with("https://"), "{}", row.reason);
             let twice = FINISH_REASONS.iter().filter(|other| (other.api, other.reason) == (row.api, row.reason));
