@@ -92,34 +92,30 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         None => whole,
     };
     let less = match variant.decoding.reasoning {
-        _ if calls.in_reasoning == 0 || variant.endpoint == "completions" => String::new(),
+        _ if calls.count(Shortfall::InReasoning) == 0 || variant.endpoint == "completions" => String::new(),
         None | Some(Reasoning::Medium | Reasoning::High) => ", or try --reasoning low".to_owned(),
         Some(Reasoning::Low) => ", or try --reasoning off".to_owned(),
         Some(Reasoning::Budget(tokens)) => format!(", or lower --reasoning (now {tokens})"),
         Some(Reasoning::Off) => String::new(),
     };
-    let remedy = |cause: Cause| match cause {
-        Cause::TokenLimit => format!("raise --max-tokens (now {limit}){less}"),
-        Cause::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
-        Cause::Empty => EMPTY.to_owned(),
-        Cause::MalformedCall => {
+    let told = |what: Shortfall| match what {
+        Shortfall::TokenLimit | Shortfall::InReasoning => format!("raise --max-tokens (now {limit}){less}"),
+        Shortfall::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
+        Shortfall::Empty | Shortfall::EmptyAnswer => EMPTY.to_owned(),
+        Shortfall::MalformedCall => {
             "the call is in the record; another model, or --protocol robust, may do better".to_owned()
         }
-        Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
-        _ => "another model may answer".to_owned(),
-    };
-    let told = |what: Shortfall| match what {
-        Shortfall::Cause(cause) => remedy(cause),
+        Shortfall::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
+        Shortfall::ContentFilter => "another model may answer".to_owned(),
         Shortfall::NoCall => NO_CALL.to_owned(),
-        Shortfall::EmptyAnswer => EMPTY.to_owned(),
         Shortfall::ReasoningOnly => {
             format!("raise --max-tokens (now {limit}), or see whether the server ends reasoning early")
         }
         Shortfall::Paused => "each is taken as the model's answer, as no tool of the provider is offered".to_owned(),
         Shortfall::AtLimit => format!("raise --max-tokens (now {limit}) and compare"),
         Shortfall::Failed => "an earlier version recorded them; run these questions again for a measurement".to_owned(),
-        Shortfall::UnknownReason => UNKNOWN_REASON_HINT.to_owned(),
     };
+    let told = |what: Option<Shortfall>| what.map_or_else(|| UNKNOWN_REASON_HINT.to_owned(), told);
     calls.described().into_iter().map(|(what, words)| format!("{words}: {}", told(what))).collect()
 }
 

@@ -3,8 +3,8 @@
 //! Prompts that grow while the server's count of their tokens does not: it cuts them without saying so.
 
 use crate::base::text::printable;
-use crate::base::{Call, Cause, Ending, Trajectory};
-use serde::Serialize;
+use crate::base::{Call, Cause, Ending, Trajectory, named};
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashSet};
 
 const MISSING_CALL: &str = "missing_call";
@@ -13,54 +13,56 @@ const MAX_REASONS: usize = 8;
 /// Longest such reason that is named, in characters.
 const REASON_CHARS: usize = 40;
 
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Shortfall {
+        TokenLimit = "token_limit",
+        /// Of these, calls that were cut inside reasoning and have no text.
+        InReasoning = "in_reasoning",
+        /// The conversation did not fit into the model's context.
+        ContextOverflow = "context_overflow",
+        /// The model declined, and the server says so.
+        Refusal = "refusal",
+        ContentFilter = "content_filter",
+        /// Neither a text nor a call came, and no reason.
+        Empty = "empty",
+        /// Whole answers that call no function, where the model was to call one.
+        NoCall = "no_call",
+        /// The model wrote a call that its provider cannot read.
+        MalformedCall = "malformed_call",
+        /// Whole answers with neither a text nor a call, nor reasoning.
+        EmptyAnswer = "empty_answer",
+        /// Whole answers with reasoning, and with neither a text nor a call.
+        ReasoningOnly = "reasoning_only",
+        Paused = "paused",
+        /// Answers with as many tokens as the limit allows, which ended by themselves as the server says.
+        AtLimit = "at_limit",
+        /// Failures of the server that records of earlier versions have as answers.
+        Failed = "failed",
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Shortfalls {
     pub calls: u64,
-    pub token_limit: u64,
-    /// Of these, calls that were cut inside reasoning and have no text.
-    pub in_reasoning: u64,
-    /// The conversation did not fit into the model's context.
-    pub context_overflow: u64,
-    /// The model declined, and the server says so.
-    pub refusal: u64,
-    /// A filter of the provider withheld the answer.
-    pub content_filter: u64,
-    /// Neither a text nor a call came, and no reason.
-    pub empty: u64,
-    /// Whole answers that call no function, where the model was to call one.
-    pub no_call: u64,
-    /// The model wrote a call that its provider cannot read.
-    pub malformed_call: u64,
-    /// Whole answers with neither a text nor a call, nor reasoning.
-    pub empty_answer: u64,
-    /// Whole answers with reasoning, and with neither a text nor a call.
-    pub reasoning_only: u64,
-    pub paused: u64,
-    /// Answers with as many tokens as the limit allows, which ended by themselves as the server says.
-    pub at_limit: u64,
-    /// Failures of the server that records of earlier versions have as answers.
-    pub failed: u64,
+    #[serde(flatten)]
+    counts: Counts,
     /// Calls that ended for a reason that is not known, by the reason; empty ones of episodes without a measurement too.
-    pub unknown_reasons: BTreeMap<String, u64>,
+    unknown_reasons: BTreeMap<String, u64>,
     /// The same with further reasons.
-    pub other_unknown_reasons: u64,
+    other_unknown_reasons: u64,
     #[serde(skip)]
-    pub with_calls: u64,
+    with_calls: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shortfall {
-    /// They are less than the model's whole answer.
-    Cause(Cause),
-    /// No reply at all called a function: the server does not know how.
-    NoCall,
-    EmptyAnswer,
-    ReasoningOnly,
-    Paused,
-    AtLimit,
-    /// Failures of the server that were taken for answers.
-    Failed,
-    UnknownReason,
+/// Calls of each kind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Counts([u64; Shortfall::ALL.len()]);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Shortfall::NAMES.iter().zip(self.0))
+    }
 }
 
 impl Shortfalls {
@@ -71,7 +73,8 @@ impl Shortfalls {
         let missed: HashSet<usize> = missed.collect();
         let steps = trajectory.agent_steps().filter(|step| missed.contains(&step.n));
         let replies = steps.filter_map(|step| step.calls.last());
-        sum.no_call = replies.map(|call| u64::from(call.calls.is_empty() && call.shortfall().is_none())).sum();
+        sum.counts.0[Shortfall::NoCall as usize] =
+            replies.map(|call| u64::from(call.calls.is_empty() && call.shortfall().is_none())).sum();
         sum
     }
 
@@ -84,31 +87,28 @@ impl Shortfalls {
     fn add(&mut self, call: &Call) {
         self.calls += 1;
         self.with_calls += u64::from(!call.calls.is_empty());
-        self.at_limit += u64::from(call.at_limit);
         let is_empty = call.completion.trim().is_empty() && call.calls.is_empty();
-        let count = match (call.shortfall(), call.ending()) {
-            (Some(Cause::TokenLimit), _) => {
-                self.in_reasoning += u64::from(call.is_reasoning_only());
-                &mut self.token_limit
-            }
-            (Some(Cause::ContextOverflow), _) => &mut self.context_overflow,
-            (Some(Cause::Refusal), _) => &mut self.refusal,
-            (Some(Cause::ContentFilter), _) => &mut self.content_filter,
-            (Some(Cause::Empty), _) => &mut self.empty,
-            (Some(Cause::MalformedCall), _) => &mut self.malformed_call,
-            (_, Some(Ending::Failed)) => &mut self.failed,
-            (_, Some(Ending::Paused)) => &mut self.paused,
-            (_, Some(Ending::Answer)) if is_empty && call.reasoning.is_some() => &mut self.reasoning_only,
-            (_, Some(Ending::Answer)) if is_empty => &mut self.empty_answer,
+        let kind = match (call.shortfall(), call.ending()) {
+            (Some(Cause::TokenLimit), _) => Some(Shortfall::TokenLimit),
+            (Some(Cause::ContextOverflow), _) => Some(Shortfall::ContextOverflow),
+            (Some(Cause::Refusal), _) => Some(Shortfall::Refusal),
+            (Some(Cause::ContentFilter), _) => Some(Shortfall::ContentFilter),
+            (Some(Cause::Empty), _) => Some(Shortfall::Empty),
+            (Some(Cause::MalformedCall), _) => Some(Shortfall::MalformedCall),
+            (_, Some(Ending::Failed)) => Some(Shortfall::Failed),
+            (_, Some(Ending::Paused)) => Some(Shortfall::Paused),
+            (_, Some(Ending::Answer)) if is_empty && call.reasoning.is_some() => Some(Shortfall::ReasoningOnly),
+            (_, Some(Ending::Answer)) if is_empty => Some(Shortfall::EmptyAnswer),
             (_, None | Some(Ending::Unclear)) => {
-                if let Some(reason) = &call.finish_reason {
-                    self.unknown(printable(reason, REASON_CHARS), 1);
-                }
-                return;
+                let reason = call.finish_reason.iter().map(|reason| printable(reason, REASON_CHARS));
+                reason.for_each(|reason| self.unknown(reason, 1));
+                None
             }
-            _ => return,
+            _ => None,
         };
-        *count += 1;
+        let inside = kind == Some(Shortfall::TokenLimit) && call.is_reasoning_only();
+        let also = [inside.then_some(Shortfall::InReasoning), call.at_limit.then_some(Shortfall::AtLimit)];
+        also.into_iter().chain([kind]).flatten().for_each(|kind| self.counts.0[kind as usize] += 1);
     }
 
     fn unknown(&mut self, reason: String, calls: u64) {
@@ -119,62 +119,65 @@ impl Shortfalls {
         }
     }
 
+    pub fn count(&self, kind: Shortfall) -> u64 {
+        self.counts.0[kind as usize]
+    }
+
     /// Calls that our own limits cut.
     pub fn cut(&self) -> u64 {
-        self.token_limit + self.context_overflow
+        self.count(Shortfall::TokenLimit) + self.count(Shortfall::ContextOverflow)
     }
 
     /// Calls whose answer the model or its provider kept back, or the server left out.
     pub fn declined(&self) -> u64 {
-        self.refusal + self.content_filter + self.empty
+        self.count(Shortfall::Refusal) + self.count(Shortfall::ContentFilter) + self.count(Shortfall::Empty)
     }
 
     /// Why an answer is wrong that was cut or withheld, for a person.
     pub fn evidence(&self) -> String {
-        let is_less = |what: &Shortfall| match what {
-            Shortfall::Cause(cause) => *cause != Cause::MalformedCall,
-            what => *what == Shortfall::NoCall,
-        };
-        let told = self.described().into_iter().filter(|(what, _)| is_less(what)).map(|(_, words)| words);
+        use Shortfall::{ContentFilter, ContextOverflow, Empty, NoCall, Refusal, TokenLimit};
+        let is_less = [TokenLimit, ContextOverflow, Refusal, ContentFilter, Empty, NoCall].map(Some);
+        let told = self.described().into_iter().filter(|(what, _)| is_less.contains(what)).map(|(_, words)| words);
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// What happened, by its kind, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Nothing
-    /// if all answers are whole.
-    pub fn described(&self) -> Vec<(Shortfall, String)> {
-        let of = |kind: Shortfall, count: u64, what: &str| {
-            let calls = if self.calls == 1 { "call" } else { "calls" };
-            (count > 0).then(|| (kind, format!("{count} of {} {calls} {what}", self.calls)))
-        };
-        let less = |cause: Cause, count: u64, what: &str| of(Shortfall::Cause(cause), count, what);
-        let replies = if self.calls == 1 { "reply" } else { "replies" };
-        let no_call = format!("{} of {} {replies} called no function", self.no_call, self.calls);
-        let inside = match self.in_reasoning {
+    /// What happened, by its kind, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Reasons
+    /// that are not known are of no kind. Nothing if all answers are whole.
+    pub fn described(&self) -> Vec<(Option<Shortfall>, String)> {
+        let inside = match self.count(Shortfall::InReasoning) {
             0 => String::new(),
-            inside if inside == self.token_limit => ", all inside reasoning".to_owned(),
+            inside if inside == self.count(Shortfall::TokenLimit) => ", all inside reasoning".to_owned(),
             inside => format!(", {inside} inside reasoning"),
         };
         let told = [
-            less(Cause::TokenLimit, self.token_limit, &format!("cut at the limit of tokens{inside}")),
-            less(Cause::ContextOverflow, self.context_overflow, "did not fit into the model's context"),
-            less(Cause::Refusal, self.refusal, "declined by the model"),
-            less(Cause::ContentFilter, self.content_filter, "withheld by a filter of the provider"),
-            less(Cause::Empty, self.empty, "answered with nothing, and no reason"),
-            less(Cause::MalformedCall, self.malformed_call, "held a function call that the provider could not read"),
-            (self.no_call > 0 && self.with_calls == 0).then_some((Shortfall::NoCall, no_call)),
-            of(Shortfall::EmptyAnswer, self.empty_answer, "answered with an empty text"),
-            of(Shortfall::ReasoningOnly, self.reasoning_only, "answered with reasoning alone"),
-            of(Shortfall::Paused, self.paused, "paused by the provider before the answer ended"),
-            of(Shortfall::AtLimit, self.at_limit, "possibly cut: as many tokens as the limit, but no reason `length`"),
-            of(Shortfall::Failed, self.failed, "ended by a failure of the server, and recorded as answers"),
+            (Shortfall::TokenLimit, &*format!("cut at the limit of tokens{inside}")),
+            (Shortfall::ContextOverflow, "did not fit into the model's context"),
+            (Shortfall::Refusal, "declined by the model"),
+            (Shortfall::ContentFilter, "withheld by a filter of the provider"),
+            (Shortfall::Empty, "answered with nothing, and no reason"),
+            (Shortfall::MalformedCall, "held a function call that the provider could not read"),
+            (Shortfall::NoCall, "called no function"),
+            (Shortfall::EmptyAnswer, "answered with an empty text"),
+            (Shortfall::ReasoningOnly, "answered with reasoning alone"),
+            (Shortfall::Paused, "paused by the provider before the answer ended"),
+            (Shortfall::AtLimit, "possibly cut: as many tokens as the limit, but no reason `length`"),
+            (Shortfall::Failed, "ended by a failure of the server, and recorded as answers"),
         ];
-        told.into_iter().flatten().chain(self.unknown_described()).collect()
+        let line = |(kind, words): (Shortfall, &str)| {
+            let is_reply = kind == Shortfall::NoCall;
+            let (one, several) = if is_reply { ("reply", "replies") } else { ("call", "calls") };
+            let (count, unit) = (self.count(kind), if self.calls == 1 { one } else { several });
+            // Where any reply calls a function, the server knows how.
+            let is_told = count > 0 && !(is_reply && self.with_calls > 0);
+            is_told.then(|| (Some(kind), format!("{count} of {} {unit} {words}", self.calls)))
+        };
+        told.into_iter().filter_map(line).chain(self.unknown_described()).collect()
     }
 
-    fn unknown_described(&self) -> impl Iterator<Item = (Shortfall, String)> {
+    fn unknown_described(&self) -> impl Iterator<Item = (Option<Shortfall>, String)> {
         let line = |calls: u64, what: &str| {
             let words = if calls == 1 { "call" } else { "calls" };
-            (Shortfall::UnknownReason, format!("{calls} {words} ended with {what}"))
+            (None, format!("{calls} {words} ended with {what}"))
         };
         let named = self.unknown_reasons.iter();
         let named = named.map(move |(reason, calls)| match reason.as_str() {
@@ -189,21 +192,9 @@ impl Shortfalls {
 impl std::ops::AddAssign for Shortfalls {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;
-        self.token_limit += other.token_limit;
-        self.in_reasoning += other.in_reasoning;
-        self.context_overflow += other.context_overflow;
-        self.refusal += other.refusal;
-        self.content_filter += other.content_filter;
-        self.empty += other.empty;
-        self.no_call += other.no_call;
-        self.malformed_call += other.malformed_call;
-        self.empty_answer += other.empty_answer;
-        self.reasoning_only += other.reasoning_only;
-        self.paused += other.paused;
-        self.at_limit += other.at_limit;
-        self.failed += other.failed;
         self.with_calls += other.with_calls;
         self.other_unknown_reasons += other.other_unknown_reasons;
+        self.counts.0.iter_mut().zip(other.counts.0).for_each(|(sum, count)| *sum += count);
         for (reason, calls) in other.unknown_reasons {
             self.unknown(reason, calls);
         }
@@ -310,18 +301,15 @@ mod tests {
         let replies = vec![step(1, &[], "stop"), step(2, &[], "tool_calls"), step(3, &[], "malformed_function_call")];
         let mut all = of(replies, &[1, 2, 3]);
         let described = [
-            (
-                Shortfall::Cause(Cause::MalformedCall),
-                "1 of 3 calls held a function call that the provider could not read",
-            ),
-            (Shortfall::NoCall, "2 of 3 replies called no function"),
+            (Some(Shortfall::MalformedCall), "1 of 3 calls held a function call that the provider could not read"),
+            (Some(Shortfall::NoCall), "2 of 3 replies called no function"),
         ];
         assert_eq!(all.described(), described.map(|(what, words)| (what, words.to_owned())));
-        assert_eq!(of(vec![step(1, &[], "length")], &[1]).no_call, 0, "it was cut");
-        assert_eq!(of(vec![step(1, &[], "stop")], &[]).no_call, 0, "a text is an answer");
+        assert_eq!(of(vec![step(1, &[], "length")], &[1]).count(Shortfall::NoCall), 0, "it was cut");
+        assert_eq!(of(vec![step(1, &[], "stop")], &[]).count(Shortfall::NoCall), 0, "a text is an answer");
         all += of(vec![step(1, &["search"], "tool_calls")], &[]);
-        let told: Vec<Shortfall> = all.described().into_iter().map(|(what, _)| what).collect();
-        assert_eq!((all.no_call, told.contains(&Shortfall::NoCall)), (2, false), "the server knows how");
+        let told = |what| all.described().iter().any(|(kind, _)| *kind == Some(what));
+        assert_eq!((all.count(Shortfall::NoCall), told(Shortfall::NoCall)), (2, false), "the server knows how");
     }
 
     #[test]
@@ -343,7 +331,8 @@ mod tests {
         ];
         let step = Step { n: 1, calls, ..Step::default() };
         let all = Shortfalls::of(&fixtures::episode(vec![step], None, &["x"], Outcome::FormatFailure));
-        assert_eq!((all.calls, all.token_limit, all.in_reasoning, all.cut(), all.declined()), (7, 2, 1, 3, 3));
+        let [cut, inside] = [Shortfall::TokenLimit, Shortfall::InReasoning].map(|kind| all.count(kind));
+        assert_eq!((all.calls, cut, inside, all.cut(), all.declined()), (7, 2, 1, 3, 3));
         assert_eq!(
             all.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>(),
             [
@@ -391,7 +380,11 @@ mod tests {
         assert!(told.contains(&"2 calls ended with `x\\u{1b}z`, which is not known".to_owned()), "{told:?}");
         assert!(told.iter().all(|line| line.len() < 120) && told.len() == 13, "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("24 calls ended with further reasons that are not known"));
-        assert_eq!((all.calls, all.empty_answer), (7, 1), "of an episode without a measurement, nothing else counts");
+        assert_eq!(
+            (all.calls, all.count(Shortfall::EmptyAnswer)),
+            (7, 1),
+            "of an episode without a measurement, nothing else counts"
+        );
     }
 
     fn growth(calls: &[(usize, u64, u64)]) -> PromptGrowth {
