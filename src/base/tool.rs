@@ -111,14 +111,14 @@ impl Tool {
     /// last bracket, which must end the text. Anything else is [`Tool::Invalid`] with the trimmed text.
     pub fn parse_action(text: &str) -> (Self, &str) {
         let text = text.trim_matches(is_python_space);
-        for (verb, tool) in
-            [("search[", Self::Search), ("lookup[", Self::Lookup), ("finish[", Self::Finish), ("think[", Self::Think)]
-        {
-            if let Some(input) = text.strip_prefix(verb).and_then(|rest| rest.strip_suffix(']')) {
-                return (tool, input);
-            }
-        }
-        (Self::Invalid, text)
+        let verbs =
+            [("search[", Self::Search), ("lookup[", Self::Lookup), ("finish[", Self::Finish), ("think[", Self::Think)];
+        Self::in_brackets(text, &verbs).unwrap_or((Self::Invalid, text))
+    }
+
+    /// The tool whose verb, with its bracket, begins a text that ends in a bracket, and what is between them.
+    pub fn in_brackets<'t>(text: &'t str, verbs: &[(&str, Self)]) -> Option<(Self, &'t str)> {
+        verbs.iter().find_map(|(verb, tool)| Some((*tool, text.strip_prefix(verb)?.strip_suffix(']')?)))
     }
 }
 

@@ -243,8 +243,7 @@ pub fn parse_action(action: &str) -> (Tool, String) {
     }
     let (tool, input) = Tool::parse_action(&lowered);
     // The paper's environment does not know these.
-    let argument = |verb: &str| lowered.strip_prefix(verb).and_then(|rest| rest.strip_suffix(']'));
     let others = [("passages[", Tool::Passages), ("document[", Tool::Document)];
-    let other = others.into_iter().find_map(|(verb, tool)| Some((tool, argument(verb)?.to_owned())));
-    other.unwrap_or_else(|| (tool, input.to_owned()))
+    let (tool, input) = Tool::in_brackets(&lowered, &others).unwrap_or((tool, input));
+    (tool, input.to_owned())
 }

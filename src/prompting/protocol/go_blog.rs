@@ -8,7 +8,7 @@
 //! `docs/protocols.md` lists the options.
 
 use super::model_json::{dumps, first_object, strip};
-use super::tools::{self, Misfit};
+use super::tools::{self, Resolved};
 use super::{
     Dialogue, Episode, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
 };
@@ -115,7 +115,7 @@ impl GoBlogDialogue {
         let (Some(input), Some(arguments)) = (call.input, call.args) else {
             self.inner.push(Message::assistant(text));
             return match self.episode.tool(&tool) {
-                Some(_) => self.error(Some(thought), tool, &Fault::NotJson),
+                Some(_) => self.error(Some(thought), tool, Fault::NotJson),
                 None => self.unknown(thought, tool.clone(), &tool, &Map::new()),
             };
         };
@@ -128,11 +128,17 @@ impl GoBlogDialogue {
             self.inner.push(Message::assistant(call_text(&thought, &tool, &input)));
         }
         let (action_text, arguments) = (format!("{tool} {input}"), arguments.to_json());
-        match self.episode.tool(&tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
+        match self.episode.tool(&tool).map(|tool| self.resolved(tool, &arguments, self.go.mend)) {
             Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-            Some(Err(misfit)) => self.error(Some(thought), action_text, &Fault::Misfit(misfit)),
+            Some(Err(misfit)) => self.told(Some(thought), action_text, misfit),
             None => self.unknown(thought, action_text, &tool, &arguments),
         }
+    }
+
+    /// The use of a tool, or what is wrong with its arguments.
+    fn resolved(&self, tool: &ToolSpec, arguments: &Map<String, Value>, mend: bool) -> Result<Resolved, String> {
+        let frame = &self.episode.setup.frame;
+        tool.resolve(arguments, mend).map_err(|misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `")))
     }
 
     fn unknown(&mut self, thought: String, action_text: String, name: &str, arguments: &Map<String, Value>) -> Turn {
@@ -150,19 +156,22 @@ impl GoBlogDialogue {
             Unknown::Default => {
                 self.episode.repaired(UNKNOWN_TOOL);
                 // Its arguments were meant for another tool, so their names cannot count.
-                match self.episode.setup.frame.tools.first().map(|tool| tool.resolve(arguments, true)) {
+                match self.episode.setup.frame.tools.first().map(|tool| self.resolved(tool, arguments, true)) {
                     Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-                    Some(Err(misfit)) => self.error(Some(thought), action_text, &Fault::Misfit(misfit)),
+                    Some(Err(misfit)) => self.told(Some(thought), action_text, misfit),
                     None => self.episode.stop(Outcome::FormatFailure, "there are no tools"),
                 }
             }
         }
     }
 
-    fn error(&mut self, thought: Option<String>, action_text: String, fault: &Fault) -> Turn {
-        let frame = &self.episode.setup.frame;
-        let error = fault.sentence(frame);
-        let feedback = match frame.text_for("feedback") {
+    fn error(&mut self, thought: Option<String>, action_text: String, fault: Fault) -> Turn {
+        let error = fault.sentence(&self.episode.setup.frame);
+        self.told(thought, action_text, error)
+    }
+
+    fn told(&mut self, thought: Option<String>, action_text: String, error: String) -> Turn {
+        let feedback = match self.episode.setup.frame.text_for("feedback") {
             "" => error,
             feedback => feedback.replace("{error}", &error),
         };
@@ -193,7 +202,7 @@ impl Dialogue for GoBlogDialogue {
             Ok((call, rest)) => self.call(text, call, rest),
             Err(fault) => {
                 self.inner.push(Message::assistant(text));
-                self.error(None, text.to_owned(), &fault)
+                self.error(None, text.to_owned(), fault)
             }
         }
     }
@@ -218,17 +227,18 @@ impl Dialogue for GoBlogDialogue {
 // Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
 // the left in one pass.
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     BadCall,
     BadAnswer,
     NeitherLabel,
     NotJson,
-    Misfit(Misfit),
 }
 
+const MISFITS: [&str; 2] = ["the tool has no argument `{argument}`", "the argument `{argument}` is missing"];
+
 impl Fault {
-    fn sentence(&self, frame: &Frame) -> String {
+    fn sentence(self, frame: &Frame) -> String {
         let (key, ours) = match self {
             Self::BadCall => (
                 "bad_call",
@@ -238,15 +248,8 @@ impl Fault {
             Self::BadAnswer => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
             Self::NeitherLabel => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
             Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
-            Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
-            Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),
         };
-        let argument = match self {
-            Self::Misfit(Misfit::Unknown(names)) => names.join("`, `"),
-            Self::Misfit(Misfit::Missing(name)) => name.clone(),
-            _ => String::new(),
-        };
-        frame.sentence(key, ours, &[("argument", &argument)])
+        frame.sentence(key, ours, &[("argument", "")])
     }
 }
 

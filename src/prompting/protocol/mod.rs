@@ -233,14 +233,6 @@ struct Episode {
     discarded: Option<String>,
 }
 
-/// The messages before the question, of which a provider may keep what it made.
-fn shared(mut messages: Vec<Message>) -> Vec<Message> {
-    if let Some(last) = messages.last_mut() {
-        last.ends_shared = true;
-    }
-    messages
-}
-
 impl Episode {
     fn new(setup: &Arc<Setup>) -> Self {
         Self { setup: Arc::clone(setup), step: 1, repairs: Vec::new(), answer: None, discarded: None }
@@ -269,9 +261,25 @@ impl Episode {
 
     /// System message, examples and earlier turns: the messages that precede the question.
     fn before_question(&self) -> Vec<Message> {
-        let Setup { frame, history, .. } = self.setup.as_ref();
-        let system = frame.system.iter().map(|text| Message::system(Arc::clone(text)));
-        shared(system.chain(frame.examples.iter().chain(history).cloned()).collect())
+        self.before(&self.setup.frame.examples)
+    }
+
+    fn before(&self, examples: &[Message]) -> Vec<Message> {
+        let system = self.setup.frame.system.iter().filter(|text| !text.is_empty());
+        let system = system.map(|text| Message::system(Arc::clone(text)));
+        let mut messages: Vec<_> = system.chain(examples.iter().chain(&self.setup.history).cloned()).collect();
+        // A provider may keep what it made of what all questions share.
+        if let Some(last) = messages.last_mut() {
+            last.ends_shared = true;
+        }
+        messages
+    }
+
+    /// The message that puts a question.
+    fn question(&self, protocol: &dyn Protocol, question: &Question) -> Message {
+        let Setup { frame, question_label, .. } = self.setup.as_ref();
+        let text = &question.question;
+        Message::user(frame.question_message(text, || protocol.question(question_label, text)))
     }
 
     fn force_stop(&self) -> Option<Message> {

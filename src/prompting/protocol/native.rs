@@ -372,13 +372,9 @@ impl ToolCalls {
 
 impl Dialogue for ToolCalls {
     fn begin(&mut self, question: &Question) -> Turn {
-        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        let question = &question.question;
-        let question =
-            Message::user(frame.question_message(question, || self.native.question(question_label, question)));
         self.messages = self.episode.before_question();
         self.question = self.messages.len();
-        self.messages.push(question);
+        self.messages.push(self.episode.question(&self.native, question));
         self.next()
     }
 

@@ -7,9 +7,7 @@
 
 use super::model_json::strip;
 use super::tools::{self, Resolved};
-use super::{
-    Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn, shared,
-};
+use super::{Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -102,10 +100,7 @@ impl ReActChat {
         if let Some(end) = self.episode.over("model calls") {
             return end;
         }
-        let setup = &self.episode.setup;
-        let system = setup.frame.system.as_ref().filter(|text| !text.is_empty());
-        let system = system.map(|text| Message::system(Arc::clone(text)));
-        let mut messages = shared(system.into_iter().chain(setup.history.iter().cloned()).collect());
+        let mut messages = self.episode.before(&[]);
         messages.push(Message::user(self.content.as_str()));
         self.episode.ask(Prompt::Messages(messages), STOPS.map(str::to_owned).to_vec())
     }

@@ -41,7 +41,7 @@ impl Protocol for Paper {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        action_lines(n, thought, &action(tool, input))
+        action_lines(n, thought, &action(tool, input), " ")
     }
 
     fn observation(&self, n: usize, text: &str) -> String {
@@ -105,7 +105,7 @@ impl ReactPaper {
             return self.episode.stop(Outcome::FormatFailure, detail);
         };
         let (tool, input) = Tool::parse_action(&lowered);
-        self.waiting = Waiting::Observation { lines: action_lines(self.episode.step, thought, action) };
+        self.waiting = Waiting::Observation { lines: action_lines(self.episode.step, thought, action, " ") };
         if tool == Tool::Finish {
             self.episode.answers(input);
         }
@@ -171,19 +171,17 @@ pub fn question_line(label: &str, text: &str) -> String {
 }
 
 pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
-    action_lines(n, Some(thought), action) + &observation_line(n, observation)
+    action_lines(n, Some(thought), action, " ") + &observation_line(n, observation)
 }
 
 pub fn observation_line(n: usize, observation: &str) -> String {
     format!("Observation {n}: {observation}\n")
 }
 
-/// The lines of step `n` before the tool answers: thought, if there is one, and action.
-pub fn action_lines(n: usize, thought: Option<&str>, action: &str) -> String {
-    match thought {
-        Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}\n"),
-        None => format!("Action {n}: {action}\n"),
-    }
+/// The lines of step `n` before the tool answers: thought, if there is one, and action, with `gap` behind their labels.
+pub(super) fn action_lines(n: usize, thought: Option<&str>, action: &str, gap: &str) -> String {
+    let thought = thought.map(|thought| format!("Thought {n}:{gap}{thought}\n")).unwrap_or_default();
+    format!("{thought}Action {n}:{gap}{action}\n")
 }
 
 /// An action as it is written: `Search[X]`. For [`Tool::Invalid`] the input is the whole action.

@@ -4,6 +4,7 @@
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
 use super::model_json::strip;
+use super::react_paper::action_lines;
 use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, react_paper};
 use crate::base::python::is_python_space;
 use crate::base::{Question, Reply, Tool};
@@ -36,7 +37,7 @@ impl Protocol for Script {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        lines(n, thought, &react_paper::action(tool, input))
+        action_lines(n, thought, &react_paper::action(tool, input), "")
     }
 
     fn observation(&self, n: usize, text: &str) -> String {
@@ -80,7 +81,7 @@ impl Dialogue for ReactZh {
         } else {
             (None, without_labels(strip(text), "action", n))
         };
-        self.transcript.push_str(&lines(n, thought, action));
+        self.transcript.push_str(&action_lines(n, thought, action, ""));
         let (tool, input) = dispatch(action);
         let reply = match tool {
             Tool::Search | Tool::Lookup => Reply::Tool,
@@ -102,21 +103,10 @@ impl Dialogue for ReactZh {
     }
 }
 
-fn lines(n: usize, thought: Option<&str>, action: &str) -> String {
-    match thought {
-        Some(thought) => format!("Thought {n}:{thought}\nAction {n}:{action}\n"),
-        None => format!("Action {n}:{action}\n"),
-    }
-}
-
 /// An action of the script: three verbs, in exactly this case.
 fn dispatch(action: &str) -> (Tool, &str) {
-    for (verb, tool) in [("Search[", Tool::Search), ("Lookup[", Tool::Lookup), ("Finish[", Tool::Finish)] {
-        if let Some(input) = action.strip_prefix(verb).and_then(|rest| rest.strip_suffix(']')) {
-            return (tool, input);
-        }
-    }
-    (Tool::Invalid, action)
+    let verbs = [("Search[", Tool::Search), ("Lookup[", Tool::Lookup), ("Finish[", Tool::Finish)];
+    Tool::in_brackets(action, &verbs).unwrap_or((Tool::Invalid, action))
 }
 
 fn invalid(action: &str) -> String {

@@ -11,7 +11,7 @@ mod reply;
 
 use super::react_paper::{self, verb};
 use super::{
-    Dialogue, Episode, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn, shared,
+    Dialogue, Episode, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn,
 };
 use crate::base::text::cut;
 use crate::base::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool, ToolSet};
@@ -87,11 +87,10 @@ impl Protocol for Robust {
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        let action = react_paper::action(tool, input);
-        match thought {
-            Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}"),
-            None => format!("Action {n}: {action}"),
-        }
+        let mut lines = react_paper::action_lines(n, thought, &react_paper::action(tool, input), " ");
+        // The last line has no end.
+        lines.pop();
+        lines
     }
 
     fn observation(&self, n: usize, text: &str) -> String {
@@ -219,12 +218,8 @@ impl RobustDialogue {
 
 impl Dialogue for RobustDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
-        let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
-        let question = &question.question;
-        let question =
-            Message::user(frame.question_message(question, || Robust::default().question(question_label, question)));
-        let system = frame.system.clone().filter(|text| !text.is_empty()).map(Message::system);
-        self.messages = shared(system.into_iter().chain(frame.examples.iter().chain(history).cloned()).collect());
+        let question = self.episode.question(&Robust::default(), question);
+        self.messages = self.episode.before_question();
         self.question = Some((self.messages.len(), question.clone()));
         self.messages.push(question);
         self.ask()
