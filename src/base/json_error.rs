@@ -19,14 +19,21 @@ pub(crate) fn in_file(error: &Error) -> String {
     }
 }
 
-fn plain(error: &Error) -> String {
+/// The library's words without the place at their end, which ours name already.
+pub(crate) fn without_place(error: &Error) -> String {
     let text = error.to_string();
-    let what = text.rsplit_once(" at line ").map_or(&*text, |(what, _)| what);
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
+}
+
+fn plain(error: &Error) -> String {
     match error.classify() {
         Category::Eof => "the JSON is incomplete".to_owned(),
         Category::Syntax => "not valid JSON".to_owned(),
-        Category::Io => text,
-        Category::Data => field(what).or_else(|| value(what)).unwrap_or_else(|| what.to_owned()),
+        Category::Io => error.to_string(),
+        Category::Data => {
+            let what = without_place(error);
+            field(&what).or_else(|| value(&what)).unwrap_or(what)
+        }
     }
 }
 

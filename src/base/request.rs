@@ -5,7 +5,7 @@ use super::finish::{Cause, Ending, FinishReason};
 use super::text::thousands;
 use super::tool::{FunctionCall, Functions, ToolCall, Verbatim};
 use super::{Decoding, is_default};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -238,7 +238,7 @@ impl Usage {
         self.each_with(other, u64::saturating_sub)
     }
 
-    fn each_with(self, other: Self, of: fn(u64, u64) -> u64) -> Self {
+    pub(super) fn each_with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             prompt_tokens: of(self.prompt_tokens, other.prompt_tokens),
             completion_tokens: of(self.completion_tokens, other.completion_tokens),
@@ -318,7 +318,8 @@ fn messages_json(messages: &[Message]) -> String {
 /// Instruction and exemplars as one text, several times as long as what follows it.
 ///
 /// It is sent with every request of a run, so it is shared, and what is made of it for a request is made once.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(from = "Box<str>")]
 pub struct Prefix(Arc<Shared>);
 
 struct Shared {
@@ -392,12 +393,6 @@ impl fmt::Debug for Prefix {
 impl Serialize for Prefix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Prefix {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<str>::deserialize(deserializer).map(Self::from)
     }
 }
 

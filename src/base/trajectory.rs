@@ -5,8 +5,7 @@ use super::named;
 use super::{
     Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex, unique,
 };
-use serde::de::{Deserializer, Error, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
@@ -100,22 +99,7 @@ impl Text for TextLength {
 
 impl<'de> Deserialize<'de> for TextLength {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Measured;
-
-        impl Visitor<'_> for Measured {
-            type Value = TextLength;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                // The words of `String`, so that errors are the same.
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<TextLength, E> {
-                Ok(TextLength(text.len()))
-            }
-        }
-
-        deserializer.deserialize_str(Measured)
+        Ok(Self(String::deserialize(deserializer)?.len()))
     }
 }
 
@@ -560,14 +544,7 @@ impl Paid {
     #[must_use]
     pub fn share(self, count: u64, of: u64) -> Self {
         let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
-        let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, .. } =
-            self.usage;
-        let usage = Usage {
-            cached_tokens: part(cached_tokens),
-            cache_write_tokens: part(cache_write_tokens),
-            reasoning_tokens: part(reasoning_tokens),
-            ..Usage::new(part(prompt_tokens), part(completion_tokens))
-        };
+        let usage = Usage { unsplit_tokens: 0, ..self.usage.each_with(self.usage, |n, _| part(n)) };
         Self { calls: part(self.calls), uncounted: part(self.uncounted), usage }
     }
 

@@ -7,6 +7,7 @@ use super::table::{self, Records};
 use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::digest::Digester;
 use crate::base::excerpt;
+use crate::base::json_error::without_place;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -103,8 +104,7 @@ fn json_error(file: &str, error: &serde_json::Error, place: Place) -> DatasetErr
     }
     let line = place.line + error.line().saturating_sub(1);
     // The parser's own position counts from the record; ours is the one to show.
-    let message = error.to_string();
-    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    let what = without_place(error);
     let reason = format!("{what} (column {}, record {})", error.column(), place.record);
     DatasetError::at_line(file, line, Problem::NotJson(reason))
 }

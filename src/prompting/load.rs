@@ -4,6 +4,7 @@ use super::bytes::{BuiltIn, PromptError, ends_with, read, read_instruction, spli
 use super::file::PromptFile;
 use super::reader::{Fault, Problem, Problems, quoted};
 use super::texts::{self, Slotted, Style, TextsFile, braced};
+use crate::base::json_error;
 use crate::base::text::{closest, is_chinese};
 use crate::prompting::protocol::ToolTexts;
 use serde_json::Value;
@@ -220,7 +221,7 @@ fn finished_text(file: &str, json: &str, key: &str) -> Result<String, PromptErro
     let value: Value = serde_json::from_str(json).map_err(|error| PromptError::NotJson {
         file: file_name(),
         line: error.line(),
-        reason: reason_without_place(&error),
+        reason: quoted(&json_error::without_place(&error)),
     })?;
     let Value::Object(mut texts) = value else {
         return Err(PromptError::NotAnObject(file_name(), type_of(&value)));
@@ -255,12 +256,6 @@ fn first_keys<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> String {
         1..=20 => text,
         _ => format!("{text} and {} more", count - 20),
     }
-}
-
-/// `serde_json` ends its messages with the place, which ours name already.
-fn reason_without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    quoted(text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason))
 }
 
 fn type_of(value: &Value) -> &'static str {

@@ -7,7 +7,7 @@
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact, page_key, pieces, words};
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::{AnswerScore, float};
-use crate::base::named;
+use crate::base::{named, unique};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::collections::HashSet;
@@ -243,12 +243,7 @@ pub(super) fn whole_sets<const N: usize>(
     if found.is_empty() {
         return ([0; N], 0);
     }
-    let mut open: Vec<HashSet<String>> = Vec::new();
-    for set in sets {
-        if !open.contains(set) {
-            open.push(set.clone());
-        }
-    }
+    let mut open: Vec<HashSet<String>> = unique(sets).into_iter().cloned().collect();
     let (all, mut places) = (open.len(), Vec::new());
     for page in found {
         let mut in_none = true;

@@ -2,8 +2,8 @@
 //! with one output each.
 
 use super::{FileError, Files, Records, Report, named};
-use crate::base::excerpt;
 use crate::base::python::is_python_space;
+use crate::base::{excerpt, unique};
 use crate::scoring::overlap::{ratio, ratio_of_sum};
 use crate::scoring::retrieval::{r_precision, whole_sets};
 use crate::scoring::{rouge_l_max, squad11};
@@ -115,14 +115,8 @@ fn answer_of<'p>(predictions: &'p Records<'_, Record>, at: usize) -> Result<&'p 
 }
 
 fn answers(gold: &Record) -> Vec<&str> {
-    let mut answers: Vec<&str> = Vec::new();
-    for answer in gold.output.iter().filter_map(|output| output.answer.as_deref()) {
-        let answer = answer.trim_matches(is_python_space);
-        if !answer.is_empty() && !answers.contains(&answer) {
-            answers.push(answer);
-        }
-    }
-    answers
+    let answers = gold.output.iter().filter_map(|output| output.answer.as_deref());
+    unique(answers.map(|answer| answer.trim_matches(is_python_space)).filter(|answer| !answer.is_empty()))
 }
 
 fn figures(given: &str, answers: &[&str], prediction: &Record, gold: &Record) -> [f64; NAMES.len()] {

@@ -10,7 +10,7 @@ mod hotpot;
 mod kilt;
 mod musique;
 
-use crate::base::{Question, excerpt};
+use crate::base::{Question, excerpt, json_error};
 use musique::Subset;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -302,6 +302,5 @@ fn place(path: &Path, depth_of_ids: usize) -> String {
 
 /// What the parser says, without its own position.
 fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    excerpt(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what))
+    excerpt(&json_error::without_place(error))
 }
