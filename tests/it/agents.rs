@@ -425,75 +425,8 @@ fn keys_and_addresses_are_of_one_episode() {
 
 #[cfg(unix)]
 mod processes {
-    use super::{json, model, run};
     use crate::common::WorkDir;
-    use serde_json::Value;
     use std::io::BufRead as _;
-
-    /// The records of one question answered by a script of the shell.
-    fn answered(dir: &WorkDir, script: &str, more: &[&str]) -> Value {
-        dir.write("agent.sh", script);
-        let _ = std::fs::remove_dir_all(dir.path("a"));
-        let base = model().url;
-        let args = run("sh agent.sh", &base, &[&["--limit", "1", "--out", "a"], more].concat());
-        let mut command = dir.command(&[&["run"], &args[..]].concat());
-        let ran = command.env("OPENAI_API_KEY", "sk-person-1").env("HF_TOKEN", "hf-person").output().expect("it runs");
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-        dir.records("a").remove(0)
-    }
-
-    #[test]
-    fn a_programs_last_line_is_its_answer_and_it_has_a_folder_and_an_environment_of_its_own() {
-        let dir = WorkDir::new();
-        let record =
-            answered(&dir, "cat > line; echo log >&2; echo thinking; echo; grep -o '\"id\":\"[^\"]*\"' line\n", &[]);
-        assert_eq!((&record["answer"], &record["outcome"]), (&json!("\"id\":\"sample-001\""), &json!("finished")));
-        let record = answered(&dir, "echo '{\"answer\": \"1943\", \"confidence\": 0.5}'\n", &[]);
-        assert_eq!((&record["answer"], &record["scores"]["confidence"]), (&json!("1943"), &json!(0.5)));
-        let record =
-            answered(&dir, "env | grep -c person; env | grep -c '^WIKITRAIL_TOOL_URL=http://127.0.0.1'; pwd\n", &[]);
-        let folder = record["answer"].as_str().expect("a folder");
-        assert!(folder.contains("wikitrail-agent-") && !std::path::Path::new(folder).exists(), "{folder}");
-        let record = answered(&dir, "env | grep person; env | sed 's/=.*//' | tr '\\n' ' '\n", &[]);
-        let names = record["answer"].as_str().expect("names");
-        assert!(
-            names.contains("OPENAI_API_KEY") && !names.contains("HF_TOKEN") && !names.contains("WIKITRAIL_EPISODE"),
-            "{names}"
-        );
-    }
-
-    #[test]
-    fn a_program_that_crashes_takes_too_long_or_says_nothing_has_failed() {
-        let dir = WorkDir::new();
-        for (script, expected) in [
-            (
-                "echo Paris; echo \"no module named dspy\" >&2; exit 3\n",
-                "exit status: 3; its standard error ends with: no module named dspy",
-            ),
-            ("kill -9 $$\n", "signal: 9"),
-            ("cat > /dev/null\n", "it ended without an answer"),
-            ("echo '{\"answer\": null}'\n", "it ended without an answer"),
-            ("echo started >&2; sleep 60\n", "it took longer than 0.4 s (--agent-timeout)"),
-            ("head -c 100000 /dev/zero | tr '\\0' x\n", "the last line of its output has more than 65536 bytes"),
-            ("yes\n", "it wrote more than 64 MiB of output"),
-        ] {
-            let record =
-                answered(&dir, script, &["--agent-timeout", if script.contains("sleep") { "0.4" } else { "60" }]);
-            let detail = record["detail"].as_str().unwrap_or_default();
-            assert_eq!(record["outcome"], "agent_failure", "{script} {detail}");
-            assert!(detail.contains(expected), "{script} {detail}");
-        }
-        let shown = dir.wikitrail(&["show", "a", "sample-001"]).ok().stdout;
-        assert!(shown.contains("failure      agent: the agent failed"), "{shown}");
-        let scored = dir.wikitrail(&["score", "a"]).ok();
-        let said = [scored.stdout, scored.stderr].concat().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("the agent failed in 1 episode; in the first, it wrote more than"), "{said}");
-        // One that is not set up fails at once, every time.
-        dir.write("agent.sh", "echo 'no module named dspy' >&2; exit 1\n");
-        let ran = dir.run(&["datasets/sample.jsonl", "--agent", "sh agent.sh", "--concurrency", "1", "--out", "b"]);
-        assert!(ran.stderr.contains("10 episodes in a row failed before any call: the agent failed"), "{}", ran.stderr);
-        assert_eq!((ran.code, dir.records("b").len()), (Some(4), 10));
-    }
 
     /// Waits until the processes whose numbers a file has are gone. They would go on for a minute.
     fn wait_for_the_end_of(file: &std::path::Path) {
@@ -518,7 +451,9 @@ mod processes {
             dir.write(&format!("{name}.sh"), format!("echo $$ >> {}; sleep 60", file.display()));
             let waits = format!("until [ -s {} ]; do sleep 0.01; done; echo Paris", file.display());
             let script = format!("{start} sh {} {end} &\n{waits}\n", child.display());
-            assert_eq!(answered(&dir, &script, &[])["answer"], "Paris");
+            dir.write("agent.sh", script);
+            dir.run(&["--quiet", "--limit", "1", "--agent", "sh agent.sh", "--out", name]).ok();
+            assert_eq!(dir.records(name)[0]["answer"], "Paris");
             wait_for_the_end_of(&file);
         };
         ended("quiet", "", "> /dev/null 2>&1");
@@ -533,14 +468,8 @@ mod processes {
         let dir = WorkDir::new();
         let file = dir.path("started");
         dir.write("agent.sh", format!("echo $$ >> {}\ntrap '' TERM\nsleep 60\n", file.display()));
-        let base = model().url;
-        let args = run("sh agent.sh", &base, &["--out", "a"]);
-        let args: Vec<&str> = args
-            .into_iter()
-            .filter(|word| !["--concurrency", "1"].contains(word))
-            .chain(["--concurrency", "6"])
-            .collect();
-        let mut command = dir.command(&[&["run"], &args[..]].concat());
+        let mut command =
+            dir.command(&["run", "--quiet", "--agent", "sh agent.sh", "--concurrency", "6", "--out", "a"]);
         let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("it starts");
         let started = || std::fs::read_to_string(&file).map_or(0, |text| text.lines().count());
         while started() < 6 {
@@ -555,34 +484,5 @@ mod processes {
         assert!(interrupt());
         child.wait().expect("it ends");
         wait_for_the_end_of(&file);
-    }
-
-    #[test]
-    fn what_cannot_run_is_refused_before_anything_starts() {
-        let dir = WorkDir::new();
-        dir.write("agent.sh", "touch started; echo Paris\n");
-        let refused = |args: &[&str], said: &[&str]| {
-            dir.run(&[&["datasets/sample.jsonl", "--out", "x"], args].concat()).refused(2, said);
-        };
-        refused(&["--agent", "no-such-program"], &["there is no program `no-such-program`"]);
-        refused(&["--agent", "sh agnt.sh"], &["there is no file `agnt.sh`"]);
-        refused(&["--agent", "./agent.sh"], &["there is no program", "make it executable"]);
-        refused(
-            &["--agent", "sh agent.sh", "--temperature", "1"],
-            &["--temperature has no meaning for the program", "leave out"],
-        );
-        refused(&["--agent", "sh agent.sh", "--method", "cot"], &["--method has no meaning"]);
-        refused(&["--agent", "sh agent.sh", "--model", "baseline"], &["--model baseline cannot answer"]);
-        refused(&["--agent-timeout", "5"], &["no variant uses --agent-timeout", "--agent"]);
-        refused(&["--agent", "sh agent.sh", "--model", "openai:x"], &["no key for"]);
-        dir.run(&["datasets/sample.jsonl", "--agent", "sh agent.sh", "--dry-run"]).ok();
-        dir.write("e.toml", "name = \"e\"\ndataset = \"datasets/sample.jsonl\"\n[settings]\nagent = \"sh agent.sh\"\n");
-        dir.run(&["e.toml", "--out", "x"])
-            .refused(2, &["names a program that you did not name", "--agent sh agent.sh", "--confirm"]);
-        dir.run(&["e.toml", "--limit", "1", "--confirm", "--quiet", "--out", "x"]).ok();
-        assert_eq!(dir.records("x")[0]["answer"], "Paris");
-        // Another text of the program is another agent.
-        dir.write("agent.sh", "echo London\n");
-        dir.run(&["e.toml", "--limit", "2", "--confirm", "--out", "x", "--resume"]).refused(3, &["agent_files"]);
     }
 }

@@ -1,10 +1,8 @@
 //! Prompts and transcripts of the source articles, as the program prints them.
 
 use crate::common::{WorkDir, shared};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
-
-const ZH: &str = "prompts/hotpotqa-zh.toml";
 
 fn toml(instruction: &str, exemplars: &str) -> String {
     format!(
@@ -62,28 +60,6 @@ fn read_exemplar(text: &str) -> String {
         rest = behind;
     }
     exemplar(question, answer, &steps)
-}
-
-#[test]
-fn transcripts_of_a_chinese_question_have_chinese_labels() {
-    let dir = WorkDir::new();
-    let asked = ["ask", "《边城》的作者是谁？", "--prompt", ZH, "--wiki", "corpus:datasets/sample-wiki-zh"];
-    let asked = dir.wikitrail(&[&asked[..], &["--save", "one.jsonl"]].concat()).ok().stdout;
-    let last = asked.lines().last().expect("a line");
-    assert!(last.starts_with("最终答案     "), "{asked}");
-    for label in ["\n观察         ", "\noutcome      ", "\ntotal        "] {
-        assert!(asked.contains(label), "{asked}");
-    }
-    let record: Value = serde_json::from_str(&dir.read("one.jsonl")).expect("a record");
-    assert_eq!(record["outcome"], "finished");
-    let id = record["id"].as_str().expect("an id");
-    let shown = dir.wikitrail(&["show", "one.jsonl", id]).ok().stdout;
-    for label in ["\n问题         《边城》", "\n最终答案     ", "\n行动         Search[", "\n思考         "]
-    {
-        assert!(shown.contains(label), "{label}: {shown}");
-    }
-    let english = dir.wikitrail(&["ask", "Where did Mikhail Bulgakov die?"]).ok().stdout;
-    assert!(english.lines().last().is_some_and(|line| line.starts_with("answer       ")), "{english}");
 }
 
 /// The questions of docs/commands.md and docs/methods.md.

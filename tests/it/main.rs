@@ -13,15 +13,12 @@ mod branch_command;
 #[cfg(unix)]
 mod browser;
 mod budget;
-#[cfg(unix)]
-mod classify;
 mod common;
 mod compare_amounts;
 mod compare_command;
 mod compare_stale_gold;
 mod compare_support;
 mod compare_tables;
-mod copied_run;
 #[cfg(unix)]
 mod corpus_command;
 mod corpus_packs;
@@ -44,6 +41,7 @@ mod export_tools;
 mod export_traces;
 mod exported_fields;
 mod finish_reasons;
+#[cfg(unix)]
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;

@@ -89,7 +89,7 @@ fn regex_of(path: &Path) -> String {
 }
 
 /// Gives a run and each of its episodes the same times, whenever and wherever it ran.
-fn fix_times(folder: &WorkDir, run: &str) {
+pub(crate) fn fix_times(folder: &WorkDir, run: &str) {
     let change = |name: &str, change: &dyn Fn(&mut Value)| {
         let name = format!("{run}/{name}");
         let text = folder.read(&name);

@@ -3,34 +3,58 @@
 //!
 //! | a line begins with | and is |
 //! |---|---|
-//! | `## ` | a title: what follows runs in an empty folder |
+//! | `## ` | a title: what follows runs in an empty folder; with `[unix]` at its end, only on Unix |
 //! | `+ NAME`, then `\| ` | a file and its lines; `\|.` at their end: without the last line break |
 //! | `- NAME` | a file, or a folder with a slash, that is deleted |
 //! | `$ wikitrail ` | a command; its standard output follows, two spaces before each line, then its errors after `! ` |
+//! | `$ sh ` | a line of the shell, which knows `wikitrail` |
+//! | `0 NAME` | a run, which gets the same times whenever it ran |
 //! | `? ` | the exit code, where it is not 0 |
 //! | `> NAME` | a file that a command wrote; its text follows, two spaces before each line |
+//! | `* FROM TO` | a copy of a file, or of a folder with slashes |
+//! | `: NAME POINTER = JSON` | a value in each JSON of a file, in the second one with `NAME:2`; taken out where nothing follows `=` |
+//! | `: NAME TEXT => TEXT` | another text in a file |
+//! | `@ NAME` | a model's server that answers by the rules in a file, see `rule` |
+//! | `^ ` | requests to it since the last time, sorted, equal ones counted |
+//! | `& ` | `wikitrail` with these words, a server; `GET TARGET` and `POST TARGET BODY` ask it: status and body follow |
 //! | `~ NAME` | a file, or a folder with a slash; a number follows that stands for its bytes: the same number, the same bytes |
 //! | `= ` | the files that are there now |
 //!
+//! Before `wikitrail` there may be variables, `NAME=VALUE`; after its words `< NAME`, a file for its standard input. After a command,
+//! a file, `^` or a request ` | ` may follow, with pointers (only these values of each JSON, `*` for each of a list, `-` where there
+//! is none) or words (only lines with one of them). `[server]` and `[host]` stand for the address of the model's server.
+//!
 //! Characters that cannot be seen are written as `\u{1b}`; where a command itself prints `\u{1b}`, that is `\\u{1b}`.
 
-use crate::common::{Ran, WorkDir, read};
+use crate::common::server::{self, Server};
+use crate::common::{Ran, WorkDir, read, shell};
+#[cfg(all(unix, feature = "serve"))]
+use crate::serve_support::Served;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 macro_rules! transcripts {
-    ($($name:ident)*) => { $(#[test] fn $name() { hold(stringify!($name)); })* };
+    ($($(#[$meta:meta])? $name:ident)*) => { $(#[test] $(#[$meta])? fn $name() { hold(stringify!($name)); })* };
 }
 
 transcripts! {
+    agents
+    annotations
+    answers
     branches
+    classifications
     comparisons
     corpora
     datasets
     experiments
     exports
+    failures
+    folders
     imports
     inputs
     prompts
@@ -57,68 +81,296 @@ fn hold(name: &str) {
     }
 }
 
+/// What the lines below a title share.
+struct Stage {
+    folder: WorkDir,
+    today: String,
+    contents: Vec<BTreeMap<PathBuf, Vec<u8>>>,
+    server: Option<Server>,
+    /// Requests that `^` has shown.
+    shown: usize,
+    #[cfg(all(unix, feature = "serve"))]
+    served: Option<Served>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self {
+            folder: WorkDir::new(),
+            today: today(),
+            contents: Vec::new(),
+            server: None,
+            shown: 0,
+            #[cfg(all(unix, feature = "serve"))]
+            served: None,
+        }
+    }
+
+    /// A text of the transcript with the addresses that it has this time.
+    fn filled(&self, text: &str) -> String {
+        let Some(server) = &self.server else { return text.to_owned() };
+        text.replace("[server]", &server.url).replace("[host]", server.url.trim_start_matches("http://"))
+    }
+}
+
 /// The script of a transcript, with what its commands print now.
 fn play(script: &str) -> String {
-    let (mut folder, mut contents, mut played) = (WorkDir::new(), Vec::new(), String::new());
+    let (mut stage, mut played, mut is_copied) = (Stage::new(), String::new(), false);
     let mut lines = script.lines().peekable();
     while let Some(line) = lines.next() {
+        is_copied = if line.starts_with("## ") { cfg!(not(unix)) && line.ends_with(" [unix]") } else { is_copied };
+        if is_copied {
+            played = played + line + "\n";
+            continue;
+        }
         if ["  ", "! ", "? "].iter().any(|mark| line.starts_with(mark)) {
             continue;
         }
         if line.starts_with("= ") {
-            let _ = writeln!(played, "= {}", names(folder.root()));
+            let _ = writeln!(played, "= {}", names(stage.folder.root()));
             continue;
         }
         if let Some(name) = line.strip_prefix("~ ") {
             let name = name.split(" #").next().expect("a name");
-            compare(&mut played, &folder, name, &mut contents);
+            compare(&mut played, &mut stage, name);
             continue;
         }
         played = played + line + "\n";
-        if line.starts_with("## ") {
-            folder = WorkDir::new();
-            contents.clear();
-        } else if let Some(name) = line.strip_prefix("+ ") {
-            let mut text = String::new();
-            while let Some(line) = lines.next_if(|line| line.starts_with('|')) {
-                played = played + line + "\n";
-                if line == "|." {
-                    text.truncate(text.len() - 1);
-                } else {
-                    text = text + &unescaped(line.strip_prefix("| ").unwrap_or_default()) + "\n";
+        let (mark, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match mark {
+            "##" => stage = Stage::new(),
+            "+" => {
+                let mut text = String::new();
+                while let Some(line) = lines.next_if(|line| line.starts_with('|')) {
+                    played = played + line + "\n";
+                    if line == "|." {
+                        text.truncate(text.len() - 1);
+                    } else {
+                        text = text + &unescaped(line.strip_prefix("| ").unwrap_or_default()) + "\n";
+                    }
+                }
+                stage.folder.write(rest, stage.filled(&text));
+            }
+            "-" => match rest.strip_suffix('/') {
+                Some(name) => std::fs::remove_dir_all(stage.folder.path(name)).expect("a folder to delete"),
+                None => std::fs::remove_file(stage.folder.path(rest)).expect("a file to delete"),
+            },
+            "*" => {
+                let (from, to) = rest.split_once(' ').expect("two names");
+                let mut files = BTreeMap::new();
+                collect(&stage.folder.path(from), Path::new(""), &mut files);
+                for (name, bytes) in files {
+                    stage.folder.write(&format!("{to}{}", name.display()), bytes);
                 }
             }
-            folder.write(name, text);
-        } else if let Some(name) = line.strip_prefix("- ") {
-            match name.strip_suffix('/') {
-                Some(name) => std::fs::remove_dir_all(folder.path(name)).expect("a folder to delete"),
-                None => std::fs::remove_file(folder.path(name)).expect("a file to delete"),
+            ":" => change(&stage, rest),
+            "@" => {
+                let rules = crate::common::lines(&stage.folder.read(rest));
+                stage.server =
+                    Some(Server::start(move |number, request, stream| rule(&rules, (number, request), stream)));
+                stage.shown = 0;
             }
-        } else if let Some(name) = line.strip_prefix("> ") {
-            show(&mut played, &folder, "  ", &folder.read(name));
-        } else if let Some(command) = line.strip_prefix("$ wikitrail") {
-            run(&mut played, &folder, command);
+            "^" => requests(&mut played, &mut stage, &arguments(rest)),
+            "$" => match rest.strip_prefix("sh ") {
+                Some(line) => {
+                    ran(&mut played, &stage, shell(stage.folder.root(), &unescaped(&stage.filled(line))), &[])
+                }
+                None => run(&mut played, &stage, &arguments(rest)),
+            },
+            "0" => crate::snapshots::fix_times(&stage.folder, rest),
+            ">" => {
+                let (name, wanted) = rest.split_once(" | ").unwrap_or((rest, ""));
+                let text = selected(&stage.folder.read(name), &arguments(wanted));
+                let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+                if !wanted.is_empty() && name.ends_with(".jsonl") {
+                    // Episodes end in any order.
+                    lines.sort_unstable();
+                }
+                show(&mut played, &stage, "  ", &lines.concat());
+            }
+            #[cfg(all(unix, feature = "serve"))]
+            "&" => {
+                let words = arguments(&stage.filled(rest));
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                stage.served = Some(Served::of(stage.folder.root(), &words));
+            }
+            #[cfg(all(unix, feature = "serve"))]
+            "GET" | "POST" => ask(&mut played, &stage, mark, &arguments(rest)),
+            _ => {}
         }
     }
     played
 }
 
-fn run(played: &mut String, folder: &WorkDir, command: &str) {
-    let args = arguments(command);
-    let mut program = folder.command(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    let Ran { code, stdout, stderr } = Ran::from(&program.stdin(Stdio::null()).output().expect("wikitrail runs"));
-    show(played, folder, "  ", &stdout);
-    show(played, folder, "! ", &stderr);
+fn run(played: &mut String, stage: &Stage, words: &[String]) {
+    let words: Vec<String> = words.iter().map(|word| stage.filled(word)).collect();
+    let Some(start) = words.iter().position(|word| word == "wikitrail") else { return };
+    let (variables, words) = (&words[..start], &words[start + 1..]);
+    let (words, wanted) = piped(words);
+    let (words, input) = match words.iter().position(|word| word == "<") {
+        Some(at) => (&words[..at], std::fs::File::open(stage.folder.path(&words[at + 1])).expect("an input").into()),
+        None => (words, Stdio::null()),
+    };
+    let mut program = stage.folder.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    program.envs(variables.iter().map(|variable| variable.split_once('=').expect("NAME=VALUE")));
+    ran(played, stage, Ran::from(&program.stdin(input).output().expect("wikitrail runs")), wanted);
+}
+
+fn ran(played: &mut String, stage: &Stage, Ran { code, stdout, stderr }: Ran, wanted: &[String]) {
+    show(played, stage, "  ", &selected(&stdout, wanted));
+    show(played, stage, "! ", &stderr);
     let code = code.expect("not killed");
     if code != 0 {
         let _ = writeln!(played, "? {code}");
     }
 }
 
+/// Words before and after a bar.
+fn piped(words: &[String]) -> (&[String], &[String]) {
+    let at = words.iter().rposition(|word| word == "|").filter(|at| at + 1 < words.len());
+    at.map_or((words, &[]), |at| (&words[..at], &words[at + 1..]))
+}
+
+/// What is wanted of a text: values of JSON, or lines, or all.
+fn selected(text: &str, wanted: &[String]) -> String {
+    if !wanted.iter().any(|word| word.starts_with('/')) {
+        let is_wanted = |line: &&str| wanted.iter().any(|word| line.contains(word.as_str()));
+        return if wanted.is_empty() {
+            text.to_owned()
+        } else {
+            text.split_inclusive('\n').filter(is_wanted).collect()
+        };
+    }
+    let line = |value: Result<Value, _>| {
+        let value = value.unwrap_or_else(|error| panic!("{error}: {text}"));
+        let pairs = wanted.iter().map(|pointer| format!("{pointer} {}", at(&value, pointer)));
+        pairs.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    serde_json::Deserializer::from_str(text).into_iter().map(line).collect()
+}
+
+/// The value at a pointer, and the list of those in a list where that has a star.
+fn at(value: &Value, pointer: &str) -> String {
+    match pointer.split_once("/*") {
+        None => value.pointer(pointer).map_or_else(|| "-".to_owned(), |value| rounded(value.clone()).to_string()),
+        Some((list, rest)) => {
+            let list = value.pointer(list).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            format!("[{}]", list.iter().map(|value| at(value, rest)).collect::<Vec<_>>().join(","))
+        }
+    }
+}
+
+/// Fractions to nine digits: the last ones are not those of every machine.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Array(values) => values.into_iter().map(rounded).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
+        Value::Number(number) if number.is_f64() => {
+            json!(format!("{:.8e}", number.as_f64().expect("a number")).parse::<f64>().expect("a number"))
+        }
+        value => value,
+    }
+}
+
+/// Changes a file: a value of its JSON, or a text.
+fn change(stage: &Stage, what: &str) {
+    if let Some((name, (old, new))) =
+        what.split_once(' ').and_then(|(name, rest)| Some((name, rest.split_once(" => ")?)))
+    {
+        let text = stage.folder.read(name);
+        assert!(text.contains(&unescaped(old)), "{old} is not in {name}:\n{text}");
+        return stage.folder.write(name, text.replace(&unescaped(old), &unescaped(new)));
+    }
+    let (place, value) = what.split_once(" =").expect("a place and a value");
+    let (name, pointer) = place.split_once(' ').expect("a name and a pointer");
+    let (name, only) = name.split_once(':').map_or((name, None), |(name, line)| (name, line.parse::<usize>().ok()));
+    let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
+    let text = stage.folder.read(name);
+    let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>().enumerate().map(|(at, whole)| {
+        let mut whole = whole.expect("JSON");
+        if only.is_none_or(|line| line == at + 1) {
+            let parent = whole.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has no {parent}"));
+            match (parent, value.trim()) {
+                (Value::Object(fields), "") => drop(fields.remove(field).expect("a field")),
+                (Value::Object(fields), value) => {
+                    fields.insert(field.to_owned(), serde_json::from_str(&stage.filled(value)).expect("JSON"));
+                }
+                (parent, value) => parent[field.parse::<usize>().expect("a place")] = value.parse().expect("JSON"),
+            }
+        }
+        format!("{whole}\n")
+    });
+    stage.folder.write(name, values.collect::<String>());
+}
+
+/// Answers by the first rule that is meant: its texts in `if` are all in the request, whose number is `at`, or is `below` it. It
+/// answers with `status`, after which there may be headers, and `body` or `html`, or with a completion that says `say`.
+fn rule(rules: &[Value], (number, request): (usize, &str), stream: &mut TcpStream) {
+    let number = number as u64;
+    let is_meant = |rule: &&Value| {
+        let texts = rule["if"].as_array().map_or(&[][..], Vec::as_slice);
+        texts.iter().all(|text| request.contains(text.as_str().expect("a text")))
+            && rule["at"].as_u64().is_none_or(|at| at == number)
+            && rule["below"].as_u64().is_none_or(|end| number < end)
+    };
+    let rule = rules.iter().find(is_meant).expect("a rule for each request");
+    let message = json!({"message": {"content": rule["say"]}, "finish_reason": "stop"});
+    let said = json!({"choices": [message], "usage": {"prompt_tokens": 10, "completion_tokens": 5}});
+    let status = rule["status"].as_str().unwrap_or("200 OK");
+    let Some(page) = rule["html"].as_str().map(|page| page.replace("NUMBER", &number.to_string())) else {
+        return server::answer(stream, status, rule.get("body").unwrap_or(&said));
+    };
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close");
+    let _ = write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{page}", page.len());
+}
+
+/// The requests to the model's server, each on a line: its first one, and what is wanted of its head or of its body.
+fn requests(played: &mut String, stage: &mut Stage, words: &[String]) {
+    let server = stage.server.as_ref().expect("a server");
+    let (all, (_, wanted)) = (server.requests(), piped(words));
+    let (pointers, words): (Vec<String>, Vec<String>) = wanted.iter().cloned().partition(|word| word.starts_with('/'));
+    let mut counted = BTreeMap::new();
+    for request in &all[stage.shown..] {
+        let (head, body) = request.split_once("\r\n\r\n").expect("a head");
+        let mut line = head.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1").to_owned();
+        if !words.is_empty() {
+            line += &selected(&head.replace("\r\n", "\n  "), &words).trim_end().replace("\n", "");
+        }
+        if !pointers.is_empty() {
+            line = line + "  " + selected(body, &pointers).trim_end();
+        }
+        *counted.entry(line).or_insert(0) += 1;
+    }
+    stage.shown = all.len();
+    let text: String = counted.iter().map(|(line, count)| format!("{count} × {line}\n")).collect();
+    show(played, stage, "  ", &text);
+}
+
+/// Asks the server that is under way.
+#[cfg(all(unix, feature = "serve"))]
+fn ask(played: &mut String, stage: &Stage, method: &str, words: &[String]) {
+    let served = stage.served.as_ref().expect("a server");
+    let (words, wanted) = piped(words);
+    let answer = match (method, words) {
+        ("GET", [target]) => served.get(target),
+        (_, [target, body]) if body.starts_with(['{', '[']) => served.post(target, "application/json", body),
+        (_, [target, body]) => served.post(target, "application/x-www-form-urlencoded", body),
+        _ => panic!("no request: {words:?}"),
+    };
+    let body = answer.body.replace(&served.url, "[served]").replace(served.host(), "[served]");
+    let (in_head, in_body): (Vec<String>, Vec<String>) = wanted.iter().cloned().partition(|word| word.ends_with(':'));
+    let _ = writeln!(played, "? {}", answer.status);
+    if !in_head.is_empty() {
+        let head = answer.head.replace('\r', "").replace(served.host(), "[served]") + "\n";
+        show(played, stage, "! ", &selected(&head, &in_head));
+    }
+    show(played, stage, "  ", &selected(&(body.trim_end().to_owned() + "\n"), &in_body));
+}
+
 /// The lines of a text, each after a mark.
-fn show(played: &mut String, folder: &WorkDir, mark: &str, text: &str) {
+fn show(played: &mut String, stage: &Stage, mark: &str, text: &str) {
     let whole = text.strip_suffix('\n');
-    for line in whole.unwrap_or(text).split('\n').filter(|_| !text.is_empty()).filter_map(|line| steady(line, folder)) {
+    for line in whole.unwrap_or(text).split('\n').filter(|_| !text.is_empty()).filter_map(|line| steady(line, stage)) {
         // Writing to a String cannot fail.
         let _ = writeln!(played, "{mark}{}", escaped(&line));
     }
@@ -129,8 +381,8 @@ fn show(played: &mut String, folder: &WorkDir, mark: &str, text: &str) {
 }
 
 /// The number of a file's or a folder's bytes among those that were seen so far, and a folder's names.
-fn compare(played: &mut String, folder: &WorkDir, name: &str, contents: &mut Vec<BTreeMap<PathBuf, Vec<u8>>>) {
-    let path = folder.path(name);
+fn compare(played: &mut String, stage: &mut Stage, name: &str) {
+    let (path, contents) = (stage.folder.path(name), &mut stage.contents);
     let mut files = BTreeMap::new();
     collect(&path, Path::new(""), &mut files);
     let number = contents.iter().position(|other| *other == files).unwrap_or_else(|| {
@@ -192,14 +444,49 @@ fn arguments(command: &str) -> Vec<String> {
 }
 
 /// A line without what differs from one time and machine to the next; nothing for a line that is only sometimes there.
-fn steady(line: &str, folder: &WorkDir) -> Option<String> {
+fn steady(line: &str, stage: &Stage) -> Option<String> {
     let is_progress = line.contains(" episodes, ") && line.contains(", ETA ");
-    let line = line.replace(&*folder.root().to_string_lossy(), "[folder]");
+    let mut line = line.replace(&*stage.folder.root().to_string_lossy(), "[folder]");
+    if let Some(server) = &stage.server {
+        line = line.replace(&server.url, "[server]").replace(server.url.trim_start_matches("http://"), "[host]");
+    }
     let line = line.replace(concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "wikitrail [version]");
+    let line = line.replace("refused (os error 61)", "refused (os error 111)");
+    let line = match line.split_once("tokens (in + out), ").filter(|(_, rest)| rest.contains(", started ")) {
+        Some((before, _)) => before.to_owned() + "tokens (in + out), [time]",
+        None if line.starts_with("latency  ") => "latency        [time]".to_owned(),
+        None => line,
+    };
+    let line = undated(&line.replace(env!("CARGO_BIN_EXE_wikitrail"), "wikitrail"), &stage.today);
+    let line = undated(&line, &today());
+    let rate = line.split_once("/s, EM ").filter(|_| line.contains(", took "));
+    let line = rate.map_or(line.clone(), |(before, after)| {
+        let before = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        format!("{before}[rate]/s, EM {}, took [time]", after.split(", took ").next().unwrap_or_default())
+    });
     // A run without an episode says it only sometimes.
     let line = line.split_once("; the run took ").map_or(line.clone(), |(before, _)| before.to_owned());
     let line = if cfg!(windows) { as_on_unix(&line) } else { line };
     (!is_progress).then_some(steady_json(&line))
+}
+
+fn today() -> String {
+    jiff::Timestamp::now().to_string()[..10].to_owned()
+}
+
+/// A line without this day, and without the time of the day that stands behind it.
+fn undated(line: &str, today: &str) -> String {
+    [today, &today.replace('-', "")].iter().fold(line.to_owned(), |line, today| {
+        let mut pieces = line.split(today);
+        let mut undated = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let time =
+                piece.strip_prefix(['T', ' ', '-']).filter(|time| time.starts_with(|c: char| c.is_ascii_digit()));
+            let is_time = |c: char| c.is_ascii_digit() || "-:.Z".contains(c);
+            undated = undated + "[today]" + time.map_or(piece, |time| time.trim_start_matches(is_time));
+        }
+        undated
+    })
 }
 
 /// JSON without durations, the program's version, and the digests of an index, which a library writes.
