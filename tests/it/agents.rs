@@ -451,9 +451,10 @@ mod processes {
             dir.write(&format!("{name}.sh"), format!("echo $$ >> {}; sleep 60", file.display()));
             let waits = format!("until [ -s {} ]; do sleep 0.01; done; echo Paris", file.display());
             let script = format!("{start} sh {} {end} &\n{waits}\n", child.display());
+            let run = format!("{name}-run");
             dir.write("agent.sh", script);
-            dir.run(&["--quiet", "--limit", "1", "--agent", "sh agent.sh", "--out", name]).ok();
-            assert_eq!(dir.records(name)[0]["answer"], "Paris");
+            dir.run(&["--quiet", "--limit", "1", "--agent", "sh agent.sh", "--out", &run]).ok();
+            assert_eq!(dir.records(&run)[0]["answer"], "Paris");
             wait_for_the_end_of(&file);
         };
         ended("quiet", "", "> /dev/null 2>&1");

@@ -1,11 +1,10 @@
 //! `branch`: recorded episodes with one step edited, beside a control.
 
-mod edits;
-mod odd;
 mod placebo;
 
 use crate::common::{self, WorkDir};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// A folder with a run of the sample by the baseline.
 fn run() -> WorkDir {
@@ -48,7 +47,7 @@ fn a_class_is_repaired_where_its_cause_is_put_right() {
             assert!(steps[at - 1]["calls"][0]["copied"].is_null());
         }
     }
-    let keys: std::collections::BTreeSet<&str> = records.iter().filter_map(|record| record["key"].as_str()).collect();
+    let keys: BTreeSet<&str> = records.iter().filter_map(|record| record["key"].as_str()).collect();
     assert_eq!(keys.len(), records.len());
     dir.wikitrail(&["replay", "b"]).ok();
     let shown =
@@ -58,67 +57,63 @@ fn a_class_is_repaired_where_its_cause_is_put_right() {
 }
 
 #[test]
-fn each_part_of_a_step_can_be_edited() {
+fn another_protocol_goes_on_from_the_same_steps() {
     let dir = run();
-    dir.write("page.txt", "George de Hevesy won it in 1943.");
-    let first = |out: &str, flags: &[&str]| {
-        let target = ["branch", "r:sample-001", "--at", "2", "--quiet", "--out", out];
-        dir.wikitrail(&[&target[..], flags].concat()).ok();
-        let records = common::records(dir.path(out));
-        (*of(&records, "edited").first().expect("an episode")).clone()
-    };
+    let set = ["branch", "r", "--wrong", "--at", "last-search", "--quiet", "--protocol"];
     let was = common::records(dir.path("r"));
-    let was = was.iter().find(|record| record["id"] == "sample-001").expect("an episode");
-    let action = first("a", &["--action", "Search[Carl Nielsen]"]);
-    assert_eq!(action["steps"][1]["input"], "Carl Nielsen");
-    assert_eq!(action["branch"]["edit"]["part"], "action");
-    assert_eq!(action["branch"]["edit"]["text"], "search[Carl Nielsen]");
-    // Of the replies, only the edited one was written by nobody.
-    let calls = |target: &str| -> Vec<String> {
-        let shown = dir.wikitrail(&["show", target]).ok().stdout;
-        shown.lines().filter(|line| line.starts_with("calls")).map(str::to_owned).take(3).collect()
-    };
-    assert_eq!(calls("a@edited:sample-001")[..2].join("|").matches("copied").count(), 1);
-    assert!(calls("a@edited:sample-001")[1].ends_with("written by the edit"));
-    assert!(calls("a@control:sample-001")[0].ends_with("copied"));
-    let thought = first("t", &["--thought", "I look for it."]);
-    assert_eq!(
-        (&thought["steps"][1]["thought"], &thought["steps"][1]["input"]),
-        (&json!("I look for it."), &was["steps"][1]["input"])
-    );
-    assert_eq!(thought["steps"][1]["observation"], was["steps"][1]["observation"]);
-    // The paper's labels need a thought; native calls do not.
-    let flags = ["branch", "r:sample-001", "--at", "2", "--drop-thought", "--out", "d"];
-    let refused = dir.wikitrail(&flags);
-    assert!(
-        refused.code == Some(2) && refused.stderr.contains("does not read the edited step 2"),
-        "{}",
-        refused.stderr
-    );
-    dir.wikitrail(&["run", "--quiet", "--limit", "3", "--protocol", "tools", "--out", "n"]).ok();
-    let flags = ["branch", "n:sample-001", "--at", "2", "--drop-thought", "--out", "d", "--quiet"];
-    dir.wikitrail(&flags).ok();
-    let records = common::records(dir.path("d"));
-    let dropped = of(&records, "edited")[0];
-    assert_eq!(dropped["steps"][1]["thought"].as_str().unwrap_or_default().trim(), "");
-    // Another prompt has other prompts, and the same steps.
-    let prompted = first("p", &["--prompt", "prompts/fever.toml"]);
-    assert_eq!(prompted["steps"][0]["observation"], was["steps"][0]["observation"]);
-    let given = first("o", &["--observation-file", "page.txt"]);
-    assert_eq!(given["steps"][1]["observation"], "George de Hevesy won it in 1943.");
-    assert_eq!(given["steps"][1]["note"], "this observation was put there");
-    assert!(calls("o@edited:sample-001")[..2].iter().all(|line| line.ends_with("copied")));
-    let both = first("b", &["--thought", "Now.", "--action", "Finish[1943]"]);
-    assert_eq!((&both["answer"], &both["branch"]["edit"]["part"]), (&json!("1943"), &json!("thought+action")));
+    for protocol in ["tools", "robust", "lagent"] {
+        dir.wikitrail(&[&set[..], &[protocol, "--out", protocol]].concat()).ok();
+        let variants = common::manifest(dir.path(protocol))["variants"].clone();
+        assert_eq!((&variants[0]["protocol"], &variants[1]["protocol"]), (&json!("react-paper"), &json!(protocol)));
+        let records = common::records(dir.path(protocol));
+        let mut copied = 0;
+        for record in of(&records, "edited") {
+            assert_ne!(record["outcome"], "not_measured", "{record}");
+            let parent = was.iter().find(|own| own["id"] == record["id"]).expect("the episode");
+            let at = usize::try_from(record["branch"]["at"].as_u64().expect("a step")).expect("small");
+            for step in 0..at - 1 {
+                for part in ["tool", "input", "observation"] {
+                    assert_eq!(record["steps"][step][part], parent["steps"][step][part], "{protocol} {}", record["id"]);
+                }
+                copied += 1;
+            }
+        }
+        assert!(copied > 10, "{copied}");
+        dir.wikitrail(&["replay", protocol]).ok();
+    }
+    // A thought that the other protocol reads as an action.
+    let path = dir.path("r/trajectories.jsonl");
+    let mut records = was;
+    records[0]["steps"][0]["thought"] = json!("Hm.\nAction: Search[Another page]");
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    std::fs::write(&path, lines.join("\n") + "\n").expect("it is written");
+    let target = format!("r:{}", records[0]["id"].as_str().expect("an id"));
+    let ran = dir.wikitrail(&["branch", &target, "--at", "2", "--protocol", "robust", "--out", "x"]);
+    ran.refused(2, &["step 1 cannot be copied into protocol `robust`", "Another page", "hint: "]);
+    assert!(!dir.path("x").exists());
 }
 
-/// The corpus says something else than it did.
 #[test]
-fn an_episode_that_its_corpus_contradicts_is_not_branched_off() {
-    let dir = run();
-    let changed = dir.read("r/trajectories.jsonl").replace("Could not find Copenhagen", "Could not see Copenhagen");
-    dir.write("r/trajectories.jsonl", changed);
-    let ran = dir.wikitrail(&["branch", "r:sample-001", "--at", "3", "--with", "empty", "--out", "x"]);
-    ran.refused(5, &["step 1: observation: recorded `Could not see Copenhagen"]);
-    assert!(!dir.path("x").exists());
+fn a_run_that_stops_when_decided_can_be_branched_off() {
+    let dir = WorkDir::new();
+    let rule = "decided(em, react, cot)";
+    let flags = ["run", "--quiet", "--method", "react,cot", "--stop-when", rule, "--limit", "20", "--out", "r"];
+    dir.wikitrail(&flags).ok();
+    let head = format!("name = \"e\"\ndataset = \"datasets/sample.jsonl\"\nstop_when = \"{rule}\"\n");
+    dir.write("e.toml", format!("{head}[matrix]\nmethod = [\"react\", \"cot\"]\n"));
+    dir.wikitrail(&["run", "e.toml", "--quiet", "--limit", "20", "--out", "f"]).ok();
+    for (target, out) in [("r@react", "b"), ("f@react", "c")] {
+        let ran = dir.wikitrail(&["branch", target, "--wrong", "--at", "1", "--with", "empty", "--out", out]).ok();
+        assert!(!ran.stderr.contains("decided"), "{}", ran.stderr);
+        assert_eq!(common::manifest(dir.path(out))["stop_when"], Value::Null);
+        // The run's questions are a random part of the dataset, and every wrong one is branched off.
+        let run = target.split('@').next().expect("a run");
+        let ids = |of: &str, keep: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+            common::records(dir.path(of)).iter().filter(|one| keep(one)).map(|one| one["id"].to_string()).collect()
+        };
+        let shown = dir.wikitrail(&["show", target, "--wrong", "--json"]).ok().lines();
+        let wrong: BTreeSet<String> = shown.iter().map(|one| one["id"].to_string()).collect();
+        assert!(wrong.len() > 3 && wrong.is_subset(&ids(run, &|one| one["variant"] == "react")), "{wrong:?}");
+        assert_eq!(ids(out, &|one| one["variant"] == "edited"), wrong);
+    }
 }

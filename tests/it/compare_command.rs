@@ -1,7 +1,6 @@
 //! `compare` over real runs of the baseline: every figure of EM recomputed from the trajectories by simple code (others:
 //! `compare_amounts.rs`), planted differences found, exit codes.
 
-use crate::common::Ran;
 use crate::compare_support::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,104 +24,6 @@ fn planted(from: &str, to: &Path, count: usize) -> (String, Vec<String>) {
     // The file is in the order in which episodes ended.
     turned.sort_unstable();
     (copied, turned)
-}
-
-#[test]
-fn a_run_against_itself_is_not_distinguishable() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path(), "one", &[]);
-    let compared = compare_json(&[&run, &run, "--flips"]);
-    assert_eq!(compared["columns"][0]["name"], "one/main");
-    assert_eq!(compared["columns"][1]["name"], "one/main#2");
-    assert_eq!((&compared["shared"], &compared["differing_settings"]), (&json!(60), &json!([])));
-    for metric in compared["metrics"].as_array().expect("metrics") {
-        let pair = &metric["pairs"][0];
-        assert_eq!((&pair["difference"], &pair["verdict"]["distinguishable"]), (&json!(0.0), &json!(false)), "{pair}");
-        assert_eq!(
-            (&pair["p"]["value"], &pair["p_holm"], &pair["verdict"]["winner"]),
-            (&json!(1.0), &json!(1.0), &Value::Null)
-        );
-        assert!(pair["verdict"]["sentence"].as_str().expect("a sentence").contains("not distinguishable"), "{pair}");
-    }
-    let flips = &compared["flips"][0];
-    assert_eq!((&flips["n"], &flips["gained"], &flips["lost"]), (&json!(60), &json!([]), &json!([])));
-    assert!(compare(&[&run, &run, "--flips"]).contains("none of 60 questions"));
-}
-
-/// Whoever names two of the variants may have seen all of them; what the experiment planned is not charged for it.
-#[test]
-fn a_pair_that_is_named_says_of_how_many() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path(), "one", &["--method", "react,act,standard,cot", "--limit", "30"]);
-    let sentence = |compared: &Value| {
-        let sentence = &compared["metrics"][0]["pairs"][0]["verdict"]["sentence"];
-        sentence.as_str().expect("a sentence").to_owned()
-    };
-    let all = compare_json(&[&run]);
-    assert!(!sentence(&all).contains("possible"), "Holm covers all of them: {}", sentence(&all));
-    let two = [format!("{run}@act"), format!("{run}@standard")];
-    let named = compare_json(&[&run, "--contrast", "act", "standard"]);
-    assert_eq!(compare_json(&[&two[0], &two[1]])["metrics"], named["metrics"]);
-    for (metric, of_all) in
-        named["metrics"].as_array().expect("metrics").iter().zip(all["metrics"].as_array().expect(""))
-    {
-        let pairs = of_all["pairs"].as_array().expect("pairs");
-        let same = pairs.iter().find(|pair| pair["a"] == "act" && pair["b"] == "standard").expect("the pair");
-        let possible = &metric["pairs"][0]["possible"];
-        assert_eq!(
-            (&possible["named"], &possible["pairs"], &possible["correction"]),
-            (&json!(1), &json!(6), &json!("holm"))
-        );
-        close(&possible["p"], same["p_holm"].as_f64().expect("a p"));
-    }
-    let words = "; 1 of 6 possible pairs, not planned in the experiment file: p after Holm over all is ";
-    assert!(sentence(&named).contains(words), "{}", sentence(&named));
-    let several = compare_json(&[&run, "--contrast", "act", "standard", "--contrast", "act", "cot"]);
-    assert!(sentence(&several).contains("; 2 of 6 possible pairs, "), "{}", sentence(&several));
-    // The same run with a plan.
-    let path = Path::new(&run).join("manifest.json");
-    let mut manifest: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("text")).expect("JSON");
-    for pairs in [json!({"contrasts": [["standard", "act"]]}), json!({"baseline": "act"})] {
-        manifest["experiment"] = pairs;
-        for field in ["name", "path", "sha256"] {
-            manifest["experiment"][field] = json!("x");
-        }
-        std::fs::write(&path, manifest.to_string()).expect("written");
-        for args in [&[&*run, "--contrast", "act", "standard"][..], &[&*two[0], &*two[1]]] {
-            assert!(
-                !sentence(&compare_json(args)).contains("possible"),
-                "{pairs} {args:?}",
-                pairs = manifest["experiment"]
-            );
-        }
-        let other = compare_json(&[&run, "--contrast", "cot", "standard"]);
-        assert!(sentence(&other).contains("; 1 of 6 possible pairs, "), "{}", sentence(&other));
-    }
-}
-
-#[test]
-fn the_variants_of_a_run_are_read_together() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path(), "one", &["--method", "react,act", "--limit", "9"]);
-    let scored = wikitrail(&["score", &run]).stdout;
-    assert!(scored.contains(&format!("wikitrail compare {run}")), "{scored}");
-    let path = Path::new(&run).join("trajectories.jsonl");
-    let text = std::fs::read_to_string(&path).expect("records");
-    std::fs::write(&path, format!("{text}notes\n")).expect("written");
-    let (react, act) = (format!("{run}@react"), format!("{run}@act"));
-    for (runs, expected) in [
-        (&[&run][..], &["react", "act"][..]),
-        (&[&act, &react, &act], &["one/act", "react", "one/act#2"]),
-        (&[&act, &run, &react], &["one/act", "one/react", "one/act#2", "one/react#2"]),
-    ] {
-        let args: Vec<&str> = ["compare", "--json"].into_iter().chain(runs.iter().map(|run| run.as_str())).collect();
-        let ran = wikitrail(&args);
-        assert_eq!(ran.stderr.matches("left out").count(), 1, "{args:?}: {}", ran.stderr);
-        let compared: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-        let columns = compared["columns"].as_array().expect("columns");
-        assert_eq!(columns.iter().map(|column| &column["name"]).collect::<Vec<_>>(), expected);
-        assert!(columns.iter().all(|column| column["questions"] == 9), "{columns:?}");
-    }
 }
 
 #[test]
@@ -227,81 +128,6 @@ fn every_figure_of_em_is_that_of_simple_code() {
     // What differs between the columns is said, and nothing else.
     let differing = compared["differing_settings"].as_array().expect("settings").iter().map(|setting| &setting["name"]);
     assert_eq!(differing.collect::<Vec<_>>(), ["method", "max_tokens", "prompt_sha256"]);
-}
-
-#[test]
-fn a_condition_decides_the_exit_code() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let base = run(dir.path(), "base", &[]);
-    let (worse, _) = planted(&base, &dir.path().join("worse"), 20);
-    let with = |conditions: &[&str]| {
-        let flags: Vec<&str> = conditions.iter().flat_map(|condition| ["--fail-if", *condition]).collect();
-        wikitrail(&[&["compare", &base, &worse, "--metric", "em"], &flags[..]].concat())
-    };
-    for (condition, code, said) in [
-        ("em(worse/main) < em(base/main)", 5, "em(worse/main) = 0.08"),
-        ("em(worse/main) >= em(base/main)", 0, ""),
-        (
-            "p_holm(em, base/main, worse/main) < 0.001 and diff(em, base/main, worse/main) < 0",
-            5,
-            "p_holm(em, base/main, worse/main) = 0.0000019",
-        ),
-        ("diff(em, worse/main, base/main) < 0.2 or missing(base/main) > 0", 0, ""),
-        ("high(em, base/main, worse/main) < 0", 5, "high(em"),
-        ("low(em, worse/main, base/main) < 0 or n(em) != 60", 0, ""),
-    ] {
-        let Ran { code: found, stderr, .. } = with(&[condition]);
-        assert_eq!(found, Some(code), "{condition}: {stderr}");
-        assert!(stderr.contains(said) && (code == 0) != stderr.contains("--fail-if holds"), "{condition}: {stderr}");
-    }
-    let Ran { code, stdout, stderr } = with(&["em(base/main) < 0", "em(worse/main) < em(base/main)"]);
-    assert_eq!(code, Some(5), "any of several: {stderr}");
-    assert_eq!(stderr.matches("--fail-if holds").count(), 1);
-    assert!(stdout.contains("worse/main"), "the comparison is printed all the same");
-}
-
-#[test]
-fn what_is_not_finished_is_said() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let base = run(dir.path(), "base", &["--limit", "10"]);
-    let half = copy(&base, &dir.path().join("half"), |_| {});
-    let kept: Vec<String> = records(&half).iter().take(7).map(|record| format!("{record}\n")).collect();
-    write(Path::new(&half), "trajectories.jsonl", &kept.concat());
-    let Ran { stdout, stderr, .. } = wikitrail(&["compare", &base, &half]).ok();
-    let said = "`half/main` is not finished: 7 of 10 planned episodes are recorded";
-    assert!(stderr.contains(said) && !stderr.contains("`base/main` is not finished"), "{stderr}");
-    assert!(stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{stdout}");
-}
-
-#[test]
-fn runs_that_do_not_fit_are_said() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let base = run(dir.path(), "base", &["--limit", "10"]);
-    let other = copy(&base, &dir.path().join("other"), |record| {
-        if record["index"] == 0 {
-            record["answers"] = json!(["another gold"]);
-        }
-        if record["index"] == 1 {
-            record["id"] = json!("renamed");
-        }
-    });
-    let ran = wikitrail(&["compare", &base, &other, "--json"]);
-    assert!(
-        ran.stderr.contains("different gold answers for 1 shared question, such as `sample-001`"),
-        "{}",
-        ran.stderr
-    );
-    let compared = ran.json();
-    assert_eq!((&compared["shared"], &compared["questions"]), (&json!(9), &json!(11)));
-    assert_eq!(compared["columns"][1]["unmatched"], json!({"count": 1, "listed": ["renamed"]}));
-    assert_eq!(compared["warnings"].as_array().expect("warnings").len(), 1);
-    let table = compare(&[&base, &other]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(table.contains("not in every variant, but in other/main: 1 (renamed)"), "{table}");
-    assert!(table.contains("different gold answers for 1 shared question"), "{table}");
-    let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
-    let refused = wikitrail(&["compare", &base, &claims]);
-    refused.refused(3, &["share no question", "2 datasets (sample, sample-claims); name another run"]);
-    assert_eq!(refused.stdout, "");
 }
 
 #[test]
@@ -476,21 +302,6 @@ fn closed_book_and_tools_are_a_sentence_of_two_variants_and_of_matched_ones() {
     let [cot, react] = ["cot", "react"].map(|method| format!("{matrix}@{}", one(method)));
     let two = words(&compare(&[&cot, &react, "--metric", "em"]));
     assert!(two.contains("of 60 questions without tools (") && !two.contains("means over"), "{two}");
-}
-
-#[test]
-fn settings_that_no_matched_variants_have_are_refused() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path(), "matrix", &["--method", "act,react", "--protocol", "robust,react-paper", "--limit", "4"]);
-    let refused = |args: &[&str], words: &str| wikitrail(&[&["compare"], args].concat()).refused(2, &[words]);
-    refused(&[&run, "--within", "model"], "the variants do not differ in `model`; they differ in protocol");
-    refused(&[&run, &run, "--within", "method"], "have the same settings\nhint: name only one of them");
-    let diagonal = ["robust/act", "react-paper/react"].map(|variant| format!("{run}@{variant}"));
-    let words = "no two variants differ in `method` alone; they differ in protocol";
-    refused(&[&diagonal[0], &diagonal[1], "--within", "method"], words);
-    let prefixed = compare_json(&[&format!("{run}@robust/"), "--metric", "em"]);
-    let names: Vec<&Value> = prefixed["columns"].as_array().expect("variants").iter().map(|of| &of["name"]).collect();
-    assert_eq!(names, ["robust/act", "robust/react"]);
 }
 
 /// What tools add is recomputed from the trajectories, and is the same in `score` and `compare`.

@@ -3,7 +3,6 @@
 
 use crate::compare_support::*;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::path::Path;
 
 /// Cells of the rows between a header's rule and the table's end, as Markdown has them, without its escapes.
@@ -109,96 +108,6 @@ fn every_format_carries_the_same_figures() {
     );
 }
 
-/// Five questions without a bound, about 0.05 against 0.95: p cannot be below 2 / 2^5.
-#[test]
-fn five_questions_show_nothing_in_any_format() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let file = |name: &str, values: [f64; 5]| write(dir.path(), name, &table(&[("tokens", values.to_vec())]));
-    let files = [file("p.csv", [0.05, 0.04, 0.0, 0.08, 0.06]), file("q.csv", [0.95, 0.9, 0.97, 0.95, 0.97])];
-    let args = ["--from-csv", &files[0], &files[1], "--metric", "tokens", "--mde"];
-    let with = |more: &[&str]| wikitrail(&[&["compare"], &args[..], more].concat());
-    let said = "q and p are not distinguishable: 5 questions cannot show any difference at p < 0.05, as at least 6 questions \
-                must differ; observed: 0.90 tokens, 95 % interval unbounded, p = 0.0625";
-    for (format, cell) in
-        [("table", "+0.90 [unbounded]"), ("markdown", "+0.90 \\[unbounded\\]"), ("latex", "+0.90 {[}unbounded{]}")]
-    {
-        let text = with(&["--format", format]).ok().stdout;
-        assert!(text.contains(cell) && !text.replace("\\infty", "").contains("inf"), "{text}");
-        let joined = text.replace(['%', '\\'], "").split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = said.replace("% ", "");
-        assert!(format == "latex" || joined.replace("&lt;", "<").replace("&#58;", ":").contains(&said), "{joined}");
-    }
-    let json = compare_json(&args);
-    let pair = &json["metrics"][0]["pairs"][0];
-    let ends = json!([pair["interval"]["low"], pair["interval"]["high"], pair["mde"]]);
-    assert_eq!((&ends, &pair["least_differing"]), (&json!([null, null, null]), &json!(6)));
-    assert!(pair["questions_needed"].as_u64() >= Some(6), "{pair}");
-    let csv = with(&["--format", "csv"]).ok().stdout;
-    assert!(csv.contains("pairs,tokens,,p,q,low,-inf\r\n") && csv.contains("pairs,tokens,,p,q,high,inf\r\n"), "{csv}");
-    // Without a bound, it is neither above 0 nor below.
-    let ran = with(&["--fail-if", "low(tokens, p, q) > 0 or high(tokens, p, q) < 0"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let ran = with(&["--fail-if", "low(tokens, p, q) < 0"]);
-    assert!(ran.code == Some(5) && ran.stderr.contains("low(tokens, p, q) = -inf"), "{}", ran.stderr);
-}
-
-/// Rows of variants in one table: an id for each value, empty where there is none.
-fn rows(variant: &str, em: impl Iterator<Item = Option<u8>>) -> String {
-    let cell = |em: Option<u8>| em.map(|em| em.to_string()).unwrap_or_default();
-    let half = |at: usize| if at.is_multiple_of(2) { "even" } else { "odd" };
-    let rows: Vec<String> =
-        em.enumerate().map(|(at, em)| format!("{variant},q{at},{},{}\n", cell(em), half(at))).collect();
-    rows.concat()
-}
-
-/// Of 40 questions `c` has measured the even ones only.
-#[test]
-fn each_pair_is_compared_on_the_questions_that_both_measured() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let right = |from: usize, to: usize| (0..40).map(move |at| Some(u8::from((from..to).contains(&at))));
-    let c = (0..40).map(|at| (at % 2 == 0).then_some(1));
-    let text = ["variant,id,em,half\n", &rows("a", right(0, 20)), &rows("b", right(5, 38)), &rows("c", c)].concat();
-    let file = write(dir.path(), "t.csv", &text);
-    let args = ["--from-csv", &file, "--metric", "em", "--by", "half"];
-    let (found, alone) = (compare_json(&args), compare_json(&[&args[..], &["--contrast", "a", "b"]].concat()));
-    let em = &found["metrics"][0];
-    let n: Vec<&Value> = em["pairs"].as_array().expect("pairs").iter().map(|pair| &pair["n"]).collect();
-    assert_eq!(
-        (&em["n"], n, &em["excluded"]["count"]),
-        (&json!(20), vec![&json!(40), &json!(20), &json!(20)], &json!(20))
-    );
-    for figure in ["n", "a_mean", "b_mean", "difference", "interval", "intervals", "p", "tests", "bootstrap", "bounds"]
-    {
-        assert_eq!(em["pairs"][0][figure], alone["metrics"][0]["pairs"][0][figure], "{figure}");
-    }
-    let parts = |compared: &Value| compared["breakdowns"][0]["groups"].as_array().expect("groups").clone();
-    for (group, of_two) in parts(&found).iter().zip(parts(&alone)) {
-        assert_eq!((&group["value"], &group["pairs"][0]), (&of_two["value"], &of_two["pairs"][0]));
-    }
-    assert_eq!(parts(&found)[1]["n"], json!(0), "no mean has the odd questions");
-
-    let with = |format: &str| compare(&[&args[..], &["--mde", "--format", format]].concat());
-    let csv = with("csv");
-    for line in
-        ["pairs,em,,a,b,n,40", "pairs,em,,a,c,n,20", "power,em,,a,b,units,40", "part_pairs,em,half=odd,a,b,n,20"]
-    {
-        assert!(csv.contains(&format!("{line}\r\n")), "{line}: {csv}");
-    }
-    for format in ["table", "markdown", "latex"] {
-        let text = with(format).replace(['%', '\\'], "");
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("&#58;", ":");
-        for words in [
-            "n: each pair is compared on the questions that both measured, means and Cochran's Q are of those that all measured",
-            "means may not subtract to the difference of a pair, and results need not be transitive",
-        ] {
-            assert!(text.contains(words), "{format}: {words}: {text}");
-        }
-    }
-    assert!(!compare(&["--from-csv", &file, "--contrast", "a", "b", "--metric", "em"]).contains("transitive"));
-    let gate = ["--fail-if", "n(em, a, b) == 40 and n(em) == 20 and missing(em, c) == 20"];
-    assert_eq!(wikitrail(&[&["compare"], &args[..], &gate].concat()).code, Some(5));
-}
-
 /// F1 is empty where EM is not, and the other way round.
 #[test]
 fn a_value_that_is_empty_in_one_figure_is_not_measured_in_that_figure() {
@@ -277,52 +186,6 @@ fn hostile_names_stay_names() {
     compile(&latex, dir.path());
 }
 
-/// A table of variants of a matrix: every later prompt is right more often.
-fn matrix(prompts: usize) -> String {
-    let mut text = "variant,id,em,f1\n".to_owned();
-    for prompt in 1..=prompts {
-        for t in ["0", "0.7"] {
-            for n in 0..60 {
-                let em = u8::from((n * 7 + prompt + t.len()) % 61 < 10 + 40 * prompt / prompts);
-                writeln!(text, "v{prompt}/robust/temperature={t},q{n},{em},{em}").expect("a text");
-            }
-        }
-    }
-    text
-}
-
-#[test]
-fn many_variants_are_folded_on_a_terminal_and_named_by_what_differs() {
-    let dir = tempfile::tempdir().expect("a folder");
-    for (prompts, most) in [(6, 60), (15, 100)] {
-        let file = write(dir.path(), &format!("{prompts}.csv"), &matrix(prompts));
-        let compared = ["--from-csv", &*file, "--resamples", "200"];
-        let text = compare(&compared);
-        let (variants, pairs) = (2 * prompts, prompts * (2 * prompts - 1));
-        assert!(text.starts_with(&format!("{variants} variants on 60 shared questions of 60\n\nEM: ")), "{text}");
-        assert!(text.lines().count() <= most, "{}: {text}", text.lines().count());
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        let others = pairs - (variants - 1);
-        assert!(text.contains(&format!("{others} pairs of other variants, ")), "{text}");
-        assert!(text.contains(&format!(" v{prompts}/t=0 ")) && !text.contains("robust"), "{text}");
-        if variants > 12 {
-            continue;
-        }
-        let all = compare(&[&compared[..], &["--all-pairs"]].concat());
-        assert!(all.matches(" − ").count() >= 2 * pairs && all.contains("EM, verdicts:"), "{all}");
-        // Other formats have all pairs and the whole names.
-        let markdown = [&compared[..], &["--format", "markdown"]].concat();
-        assert!(markdown_rows(&compare(&markdown)).len() > 2 * pairs);
-        let json: Value = serde_json::from_str(&compare(&[&compared[..], &["--json"]].concat())).expect("JSON");
-        assert_eq!(json["metrics"][0]["means"][0]["column"], "v1/robust/temperature=0");
-        // What is shown can be typed.
-        let typed = ["--baseline", "v1/t=0", "--fail-if", "em(v2/t=0) < 0"];
-        let beside = compare(&[&compared[..], &typed].concat());
-        assert!(beside.contains("minus the baseline, v1/t=0") && beside.contains(" baseline"), "{beside}");
-        assert!(!beside.contains("pairs of other variants"), "{beside}");
-    }
-}
-
 /// Compiles the tables, where a TeX is installed.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn compile(tables: &str, dir: &Path) {
@@ -348,48 +211,6 @@ fn compile(tables: &str, dir: &Path) {
     }
     let (is_whole, said) = compiled(tables);
     assert!(is_whole, "{said}");
-}
-
-#[test]
-fn clusters_repeats_and_empty_cells_are_honoured() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let rows = |shift: usize| -> String {
-        let row =
-            |at: usize| format!("q{at},{},{},{}\n", u8::from((at + shift).is_multiple_of(3)), at / 4, 1.5 * float(at));
-        (0..40).map(row).collect()
-    };
-    let a = write(dir.path(), "a.csv", &format!("id,em,cluster,seconds\n{}q40,,10,\n", rows(0)));
-    let b = write(dir.path(), "b.csv", &format!("id,em,cluster,seconds\n{}q40,1,10,3\n", rows(1)));
-    let compared = compare_json(&["--from-csv", &a, &b, "--metric", "em,seconds"]);
-    let em = &compared["metrics"][0];
-    assert_eq!((&em["n"], &em["clusters"], &em["excluded"]["listed"]), (&json!(40), &json!(10), &json!(["q40"])));
-    assert!(em["pairs"][0]["interval"]["method"].as_str().expect("a method").starts_with("cluster"), "{em}");
-    let bounds = &em["means"][0]["bounds"];
-    close(&bounds["low"], 14.0 / 41.0);
-    close(&bounds["high"], 15.0 / 41.0);
-    let seconds = &compared["metrics"][1];
-    close(&seconds["means"][0]["mean"], 1.5 * 19.5);
-    assert_eq!(seconds["metric"], json!({"name": "seconds", "unit": "amount", "better": "neither"}));
-}
-
-/// The hint for a table of several variants leads to tables that can be compared.
-#[test]
-fn a_run_is_exported_one_variant_a_table() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path(), "r", &["--limit", "5", "--method", "act,react"]);
-    let export = |name: &str, flags: &[&str]| {
-        let file = dir.path().join(name).to_str().expect("UTF-8").to_owned();
-        wikitrail(&[&["export", &run, "--out", &file], flags].concat()).ok();
-        file
-    };
-    let whole = export("whole.csv", &[]);
-    let [act, react] = ["act", "react"].map(|name| export(&format!("{name}.csv"), &["--variant", name]));
-    let (tables, runs) = (compare_json(&["--from-csv", &act, &react]), compare_json(&[&run]));
-    assert_eq!(tables["metrics"], runs["metrics"]);
-    // A table of several variants is as good as one for each.
-    let whole = wikitrail(&["compare", "--from-csv", &whole, "--json"]).ok();
-    assert_eq!(whole.stderr, "");
-    assert_eq!(whole.json()["metrics"], runs["metrics"]);
 }
 
 /// A table of two variants: `a` has these values, `b` so much more.

@@ -1,7 +1,7 @@
 //! What it takes to see a difference: questions, repeats and cost, from an earlier run.
 
 use crate::common::WorkDir;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// (z(0.975) + z(0.8))².
@@ -47,46 +47,4 @@ fn questions_and_repeats_are_priced_by_the_variance_of_both() {
         assert!(effort["once"]["cost_usd"].as_f64() < effort["twice"]["cost_usd"].as_f64(), "{effort}");
     }
     assert!(found[0]["sentence"].as_str().is_some_and(|text| text.starts_with("to see 1 point EM ")), "{found:?}");
-}
-
-#[test]
-fn without_repeats_and_prices_it_says_so() {
-    let folder = WorkDir::new();
-    let data = "datasets/sample.jsonl";
-    let run = |name: &str, flags: &[&str]| {
-        let args = ["run", data, "--quiet", "--method", "standard,react", "--out", name];
-        folder.wikitrail(&[&args, flags].concat()).ok();
-    };
-    run("once", &[]);
-    let found = efforts(&folder, &["once"]);
-    let records = folder.records("once");
-    let calls: usize = records
-        .iter()
-        .flat_map(|record| record["steps"].as_array().expect("steps"))
-        .map(|step| step["calls"].as_array().map_or(0, Vec::len))
-        .sum();
-    for effort in &found {
-        let once = &effort["once"];
-        let questions = once["questions"].as_f64().expect("a number");
-        #[expect(clippy::cast_precision_loss, reason = "a few calls")]
-        let expected = questions * calls as f64 / 60.0;
-        assert!(close(&once["calls"], expected), "{expected}: {effort}");
-        assert_eq!((&effort["twice"], &effort["of_dataset"]), (&Value::Null, &Value::Null));
-        let sentence = effort["sentence"].as_str().expect("a sentence");
-        assert!(sentence.contains("; the dataset has 60") && sentence.contains(" model calls"), "{sentence}");
-    }
-    let compare = |run: &str| {
-        let text = folder.wikitrail(&["compare", run, "--metric", "em", "--mde"]).ok().stdout;
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    assert!(compare("once").contains("how much repeats would save is not known: --repeats 2"), "{}", compare("once"));
-    // The rules answer alike each time: repeats save nothing, and no number of them is enough.
-    run("twice", &["--repeats", "2"]);
-    let again = efforts(&folder, &["twice"]);
-    assert_eq!(again[1]["twice"]["questions"], again[1]["once"]["questions"]);
-    let text = compare("twice");
-    assert!(text.contains("which is too few with any number of repeats"), "{text}");
-    assert!(text.contains("it never costs less than further questions do"), "{text}");
-    let plain = folder.wikitrail(&["compare", "once", "--json"]).ok().stdout;
-    assert_eq!(serde_json::from_str::<Value>(&plain).expect("JSON")["efforts"], json!(null));
 }

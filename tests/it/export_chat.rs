@@ -1,6 +1,6 @@
 //! `export --format chat`: every line has the shape that fine-tuning takes, and says what the model wrote.
 
-use crate::common::{WorkDir, lines, wikitrail};
+use crate::common::{lines, wikitrail};
 use serde_json::Value;
 use std::path::Path;
 use wikitrail::run::Method;
@@ -176,15 +176,4 @@ fn scores_steps_variants_and_cleanness_choose_the_conversations() {
     let ran = wikitrail(folder.path(), &["export", "methods", "--format", "chat"]).ok();
     assert_eq!(ran.stdout, "");
     assert!(ran.stderr.contains("left out: the record does not replay"), "{}", ran.stderr);
-}
-
-#[test]
-fn whoever_gets_no_conversation_is_told_why() {
-    let dir = WorkDir::new();
-    dir.write("d.csv", "question,answer\nWhere is the Sydney Opera House?,nowhere\nWho designed it?,nobody at all\n");
-    dir.run(&["d.csv", "--out", "r"]).ok();
-    let ran = dir.wikitrail(&["export", "r", "--format", "chat"]).ok();
-    assert!(ran.stderr.contains("note: no right answer among 2 episodes; add --wrong"), "{}", ran.stderr);
-    let ran = dir.wikitrail(&["export", "r", "--format", "chat", "--wrong"]).ok();
-    assert!(!ran.stderr.contains("no right answer") && ran.stdout.lines().count() == 2, "{}", ran.stderr);
 }

@@ -138,26 +138,3 @@ async fn the_facts_of_an_episode_are_those_whose_sentences_were_shown() {
         assert!(total.1 > 900 && total.1 < total.0, "{compat:?}: {total:?}");
     }
 }
-
-#[test]
-fn a_run_records_replays_and_exports_which_sentences_it_showed() {
-    let dir = WorkDir::new();
-    dir.write(
-        "pages.jsonl",
-        "{\"title\": \"Ada Byron\", \"text\": [\"Ada Byron wrote programs.\", \"\", \"She lived in London.\"]}\n",
-    );
-    dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl", "--quiet"]).ok();
-    dir.write("q.jsonl", "{\"question\": \"Who was Ada Byron?\", \"answer\": \"x\"}\n");
-    let run = |args: &[&str]| dir.run(&[&["q.jsonl", "--quiet", "--wiki", "corpus:c"], args].concat()).ok();
-    run(&["--record", "tape", "--out", "r"]);
-    run(&["--replay", "tape", "--out", "s"]);
-    let [first, second] = ["r", "s"].map(|name| common::without_times(dir.records(name).remove(0))["steps"].take());
-    assert_eq!(first, second);
-    assert_eq!(first[0]["observation"], "Ada Byron wrote programs. She lived in London.");
-    assert_eq!(first[0]["provenance"]["sentences"], json!([[0, 0, 1], [0, 2, 3]]));
-    dir.wikitrail(&["replay", "r"]).ok();
-    let table = dir.wikitrail(&["export", "r", "--format", "csv", "--rows", "steps"]).ok().stdout;
-    assert!(table.contains("sentences_shown") && table.contains(",\"[[0,0,1],[0,2,3]]\","), "{table}");
-    let lines = dir.wikitrail(&["export", "r", "--format", "jsonl"]).ok().stdout;
-    assert!(lines.contains("\"sentences\":[[0,0,1],[0,2,3]]"), "{lines}");
-}

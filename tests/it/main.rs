@@ -16,7 +16,6 @@ mod budget;
 mod common;
 mod compare_amounts;
 mod compare_command;
-mod compare_stale_gold;
 mod compare_support;
 mod compare_tables;
 #[cfg(unix)]
@@ -34,12 +33,11 @@ mod effort;
 mod ends_of_runs;
 mod experiment_run;
 mod export_chat;
+#[cfg(not(feature = "parquet"))]
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
-mod export_tools;
 mod export_traces;
-mod exported_fields;
 mod finish_reasons;
 #[cfg(unix)]
 mod foreign_folder;

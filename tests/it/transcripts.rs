@@ -11,7 +11,8 @@
 //! | `0 NAME` | a run, which gets the same times whenever it ran |
 //! | `? ` | the exit code, where it is not 0 |
 //! | `> NAME` | a file that a command wrote; its text follows, two spaces before each line |
-//! | `* FROM TO` | a copy of a file, or of a folder with slashes |
+//! | `% NAME=VALUE` | variables of all commands below; `PWD` is the folder in which they run |
+//! | `* FROM TO` | a copy of a file, or of a folder with slashes; at the end of a file that is there |
 //! | `: NAME POINTER = JSON` | a value in each JSON of a file, in the second one with `NAME:2`; taken out where nothing follows `=` |
 //! | `: NAME TEXT => TEXT` | another text in a file |
 //! | `@ NAME` | a model's server that answers by the rules in a file, see `rule` |
@@ -20,9 +21,9 @@
 //! | `~ NAME` | a file, or a folder with a slash; a number follows that stands for its bytes: the same number, the same bytes |
 //! | `= ` | the files that are there now |
 //!
-//! Before `wikitrail` there may be variables, `NAME=VALUE`; after its words `< NAME`, a file for its standard input. After a command,
-//! a file, `^` or a request ` | ` may follow, with pointers (only these values of each JSON, `*` for each of a list, `-` where there
-//! is none) or words (only lines with one of them). `[server]` and `[host]` stand for the address of the model's server.
+//! Before `wikitrail` there may be variables too; after its words `< NAME`, a file for its standard input. After a command, a file, `^` or a request ` | ` may follow, with pointers (only these values of each JSON, `*` for each of a list, `-` where there
+//! is none) or words (only lines with one of them). `[server]`, `[host]` and `[folder]` stand for the address of the model's server and for
+//! the folder.
 //!
 //! Characters that cannot be seen are written as `\u{1b}`; where a command itself prints `\u{1b}`, that is `\\u{1b}`.
 
@@ -85,6 +86,7 @@ fn hold(name: &str) {
 struct Stage {
     folder: WorkDir,
     today: String,
+    variables: Vec<String>,
     contents: Vec<BTreeMap<PathBuf, Vec<u8>>>,
     server: Option<Server>,
     /// Requests that `^` has shown.
@@ -98,6 +100,7 @@ impl Stage {
         Self {
             folder: WorkDir::new(),
             today: today(),
+            variables: Vec::new(),
             contents: Vec::new(),
             server: None,
             shown: 0,
@@ -108,7 +111,8 @@ impl Stage {
 
     /// A text of the transcript with the addresses that it has this time.
     fn filled(&self, text: &str) -> String {
-        let Some(server) = &self.server else { return text.to_owned() };
+        let text = text.replace("[folder]", &self.folder.root().to_string_lossy());
+        let Some(server) = &self.server else { return text };
         text.replace("[server]", &server.url).replace("[host]", server.url.trim_start_matches("http://"))
     }
 }
@@ -160,9 +164,12 @@ fn play(script: &str) -> String {
                 let mut files = BTreeMap::new();
                 collect(&stage.folder.path(from), Path::new(""), &mut files);
                 for (name, bytes) in files {
-                    stage.folder.write(&format!("{to}{}", name.display()), bytes);
+                    let to = format!("{to}{}", name.display());
+                    let before = std::fs::read(stage.folder.path(&to)).unwrap_or_default();
+                    stage.folder.write(&to, [before, bytes].concat());
                 }
             }
+            "%" => stage.variables = arguments(rest),
             ":" => change(&stage, rest),
             "@" => {
                 let rules = crate::common::lines(&stage.folder.read(rest));
@@ -212,7 +219,14 @@ fn run(played: &mut String, stage: &Stage, words: &[String]) {
         None => (words, Stdio::null()),
     };
     let mut program = stage.folder.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    program.envs(variables.iter().map(|variable| variable.split_once('=').expect("NAME=VALUE")));
+    let own = stage.variables.iter().map(|variable| stage.filled(variable));
+    for variable in own.chain(variables.iter().cloned()) {
+        let (name, value) = variable.split_once('=').expect("NAME=VALUE");
+        if name == "PWD" {
+            program.current_dir(stage.folder.path(value));
+        }
+        program.env(name, value);
+    }
     ran(played, stage, Ran::from(&program.stdin(input).output().expect("wikitrail runs")), wanted);
 }
 
@@ -304,7 +318,7 @@ fn change(stage: &Stage, what: &str) {
 }
 
 /// Answers by the first rule that is meant: its texts in `if` are all in the request, whose number is `at`, or is `below` it. It
-/// answers with `status`, after which there may be headers, and `body` or `html`, or with a completion that says `say`.
+/// answers with `status`, after which there may be headers, and `body`, or `html` of a `type`, or with a completion that says `say`.
 fn rule(rules: &[Value], (number, request): (usize, &str), stream: &mut TcpStream) {
     let number = number as u64;
     let is_meant = |rule: &&Value| {
@@ -320,7 +334,8 @@ fn rule(rules: &[Value], (number, request): (usize, &str), stream: &mut TcpStrea
     let Some(page) = rule["html"].as_str().map(|page| page.replace("NUMBER", &number.to_string())) else {
         return server::answer(stream, status, rule.get("body").unwrap_or(&said));
     };
-    let head = format!("HTTP/1.1 {status}\r\ncontent-type: text/html\r\nconnection: close");
+    let kind = rule["type"].as_str().unwrap_or("text/html");
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close");
     let _ = write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{page}", page.len());
 }
 
@@ -445,7 +460,7 @@ fn arguments(command: &str) -> Vec<String> {
 
 /// A line without what differs from one time and machine to the next; nothing for a line that is only sometimes there.
 fn steady(line: &str, stage: &Stage) -> Option<String> {
-    let is_progress = line.contains(" episodes, ") && line.contains(", ETA ");
+    let is_progress = line.contains(" episode") && line.contains(", ETA ");
     let mut line = line.replace(&*stage.folder.root().to_string_lossy(), "[folder]");
     if let Some(server) = &stage.server {
         line = line.replace(&server.url, "[server]").replace(server.url.trim_start_matches("http://"), "[host]");
@@ -458,16 +473,30 @@ fn steady(line: &str, stage: &Stage) -> Option<String> {
         None => line,
     };
     let line = undated(&line.replace(env!("CARGO_BIN_EXE_wikitrail"), "wikitrail"), &stage.today);
-    let line = undated(&line, &today());
-    let rate = line.split_once("/s, EM ").filter(|_| line.contains(", took "));
-    let line = rate.map_or(line.clone(), |(before, after)| {
-        let before = before.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        format!("{before}[rate]/s, EM {}, took [time]", after.split(", took ").next().unwrap_or_default())
-    });
+    let line = without_rate(&undated(&line, &today()));
     // A run without an episode says it only sometimes.
     let line = line.split_once("; the run took ").map_or(line.clone(), |(before, _)| before.to_owned());
     let line = if cfg!(windows) { as_on_unix(&line) } else { line };
     (!is_progress).then_some(steady_json(&line))
+}
+
+/// A line without how fast something was.
+fn without_rate(line: &str) -> String {
+    let mut pieces = line.split(" ms").peekable();
+    let mut steady = String::with_capacity(line.len());
+    while let Some(piece) = pieces.next() {
+        let is_time = pieces.peek().is_some() && piece.ends_with(|c: char| c.is_ascii_digit());
+        steady += if is_time { piece.trim_end_matches(|c: char| c.is_ascii_digit()) } else { piece };
+        steady += if is_time {
+            "[time]"
+        } else if pieces.peek().is_some() {
+            " ms"
+        } else {
+            ""
+        };
+    }
+    let Some((before, _)) = steady.split_once(", took ") else { return steady };
+    before.split(", ").filter(|part| !part.ends_with("/s")).collect::<Vec<_>>().join(", ") + ", took [time]"
 }
 
 fn today() -> String {
@@ -476,14 +505,15 @@ fn today() -> String {
 
 /// A line without this day, and without the time of the day that stands behind it.
 fn undated(line: &str, today: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
     [today, &today.replace('-', "")].iter().fold(line.to_owned(), |line, today| {
         let mut pieces = line.split(today);
         let mut undated = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
-            let time =
-                piece.strip_prefix(['T', ' ', '-']).filter(|time| time.starts_with(|c: char| c.is_ascii_digit()));
-            let is_time = |c: char| c.is_ascii_digit() || "-:.Z".contains(c);
-            undated = undated + "[today]" + time.map_or(piece, |time| time.trim_start_matches(is_time));
+            let time = piece.strip_prefix(['T', ' ', '-']).filter(|time| time.starts_with(is_digit));
+            let rest = time.map_or(piece, |time| time.trim_start_matches(|c| is_digit(c) || "-:.Z".contains(c)));
+            let colon = if piece[..piece.len() - rest.len()].ends_with(':') { ":" } else { "" };
+            undated = undated + "[today]" + colon + rest;
         }
         undated
     })

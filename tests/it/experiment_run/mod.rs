@@ -2,9 +2,7 @@
 //! killed, resumed, grown.
 
 mod grid;
-mod growing;
 mod killed;
-mod refused;
 
 use crate::common::{WorkDir, repository, variant_names};
 use serde_json::Value;
@@ -61,20 +59,4 @@ fn the_shipped_experiment_is_the_documented_one_and_runs_offline() {
         tried += 1;
     }
     assert!(tried >= 2, "{tried} examples");
-}
-
-#[test]
-fn the_interface_experiment_takes_any_model_and_compares_what_it_planned() {
-    let bench = WorkDir::new();
-    let file = "experiments/interface.toml";
-    let summary = bench.run_json(&[file, "--limit", "2", "--out", "o"]);
-    let names = variant_names(&summary);
-    assert_eq!((names.len(), names[4]), (12, "robust/none/off"));
-    let experiment = &bench.manifest("o")["experiment"];
-    assert_eq!(experiment["contrasts"][0], serde_json::json!(["robust/none/off", "tools/none/off"]));
-    let planned =
-        bench.run(&[file, "--limit", "2", "--model", "openai:m", "--base-url", "http://127.0.0.1:1/v1", "--dry-run"]);
-    assert!(planned.ok().stdout.contains("model openai:m"));
-    let compared = bench.wikitrail(&["compare", "o", "--json"]).json();
-    assert_eq!(compared["metrics"][0]["pairs"].as_array().map(Vec::len), Some(5));
 }
