@@ -61,10 +61,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     check_one(&run.path, "wikitrail annotate")?;
     let folder = RunFolder::open(&run.path)?;
     if let Some(why) = args.by.as_deref().and_then(bad_name) {
-        return Err(Failure::usage(
-            format!("--by is not a name: {why}"),
-            "give a short name of your own, such as --by anna",
-        ));
+        let message = format!("--by is not a name: {why}");
+        return Err(Failure::usage(message, "give a short name of your own, such as --by anna"));
     }
     match &args.import {
         Some(path) => import_file(args, &folder, path),

@@ -146,9 +146,7 @@ impl<'a> Talk<'a> {
             return Ok(failure::NOT_MEASURED);
         }
         let short = shortfalls(&Shortfalls::of(&trajectory), &self.one.variant);
-        for line in short {
-            say(format_args!("note: {line}"));
-        }
+        short.iter().for_each(|line| say(format_args!("note: {line}")));
         if self.args.chat {
             self.remember(memory);
         }

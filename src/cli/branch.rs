@@ -136,10 +136,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         (None, Some((run, id))) => (run, Some(id)),
         (None, None) => {
             let message = format!("`{}` is neither an episode nor a run", visible_line(&args.target, 200));
-            return Err(Failure::bad_input(
-                message,
-                "name RUN:ID, RUN@VARIANT:ID or RUN; RUN is a folder that `run` wrote",
-            ));
+            let hint = "name RUN:ID, RUN@VARIANT:ID or RUN; RUN is a folder that `run` wrote";
+            return Err(Failure::bad_input(message, hint));
         }
     };
     let branching = args.branching();

@@ -470,9 +470,7 @@ fn show_progress(bar: &Bar, progress: Progress) {
 }
 
 fn say_left_out(notes: &[String]) {
-    for note in notes {
-        say(format_args!("left out: {note}"));
-    }
+    notes.iter().for_each(|note| say(format_args!("left out: {note}")));
 }
 
 /// Titles without a page that are named for each reason; the folder has all of them.

@@ -321,10 +321,8 @@ fn write_split(folder: &Path, written: &Written) -> anyhow::Result<()> {
 }
 
 fn split_exists(file: &str) -> anyhow::Error {
-    Failure::bad_input(
-        format!("`{}` already exists; a holdout that was drawn is not drawn again", visible_line(file, 200)),
-        "use the lists that are there, or name another folder with --out",
-    )
+    let message = format!("`{}` already exists; a holdout that was drawn is not drawn again", visible_line(file, 200));
+    Failure::bad_input(message, "use the lists that are there, or name another folder with --out")
 }
 
 fn print_split(args: &SplitArgs, written: &Written, dataset: &Dataset) -> io::Result<()> {

@@ -184,19 +184,15 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
         return Err(Failure::usage(message, "use it with --format csv, jsonl or parquet"));
     }
     if args.with_prompts && format != Format::Hf && table_of(format, args.rows) == Some(Table::Questions) {
-        return Err(Failure::usage(
-            "--with-prompts applies to steps and to JSON: a question has several prompts",
-            "add --rows steps, or use --format jsonl without --rows, or chat",
-        ));
+        let message = "--with-prompts applies to steps and to JSON: a question has several prompts";
+        return Err(Failure::usage(message, "add --rows steps, or use --format jsonl without --rows, or chat"));
     }
     if format != Format::Parquet {
         return Ok(());
     }
     if cfg!(not(feature = "parquet")) {
-        return Err(Failure::usage(
-            "this program was built without the format parquet",
-            "build it with the format: cargo install --path . --features parquet",
-        ));
+        let message = "this program was built without the format parquet";
+        return Err(Failure::usage(message, "build it with the format: cargo install --path . --features parquet"));
     }
     if output_file::file_of(args.out.as_deref()).is_none() && stdout_is_terminal() {
         return Err(Failure::usage("refusing to write Parquet to a terminal", "name a file with --out"));

@@ -232,10 +232,8 @@ fn runtime(loops: usize) -> anyhow::Result<Runtime> {
         builder.worker_threads(loops).thread_stack_size(STACK).thread_keep_alive(STAYS).enable_all().build()
     });
     started.and_then(|runtime| warm(&runtime).map(|()| runtime)).map_err(|error| {
-        Failure::unexpected(
-            format!("cannot start {} threads: {error}", loops + BLOCKING),
-            "allow more memory or processes: see `ulimit -v` and `ulimit -u`",
-        )
+        let message = format!("cannot start {} threads: {error}", loops + BLOCKING);
+        Failure::unexpected(message, "allow more memory or processes: see `ulimit -v` and `ulimit -u`")
     })
 }
 

@@ -41,18 +41,14 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
             let usual = formats.first().map_or_else(String::new, |format| shown(*format));
             let own = endings.iter().find(|(_, formats)| formats.contains(&typed));
             let own = own.map_or_else(String::new, |(ending, _)| format!(", or name a file that ends in {ending}"));
-            Err(Failure::usage(
-                format!("`{file}` ends in {ending}, but --format is {}", shown(typed)),
-                format!("omit --format to write {usual}{own}"),
-            ))
+            let message = format!("`{file}` ends in {ending}, but --format is {}", shown(typed));
+            Err(Failure::usage(message, format!("omit --format to write {usual}{own}")))
         }
         (None, _) => {
             let known: Vec<&str> = endings.iter().map(|(ending, _)| *ending).collect();
             let formats: Vec<String> = F::value_variants().iter().map(|format| shown(*format)).collect();
-            Err(Failure::usage(
-                format!("`{file}` has no ending that says which format to write"),
-                format!("name a file that ends in {}, or add --format {}", known.join(", "), formats.join("|")),
-            ))
+            let hint = format!("name a file that ends in {}, or add --format {}", known.join(", "), formats.join("|"));
+            Err(Failure::usage(format!("`{file}` has no ending that says which format to write"), hint))
         }
     }
 }

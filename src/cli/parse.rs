@@ -60,10 +60,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
     let protocol = find_protocol(&args.protocol, &options(&args.option)?, None)?;
     let bad = |line: usize, reason: &str| {
-        Failure::bad_input(
-            format!("{name}, line {line}: {reason}"),
-            r#"a line is a JSON object such as {"name": "a", "output": "Thought 1: …", "step": 1}"#,
-        )
+        let hint = r#"a line is a JSON object such as {"name": "a", "output": "Thought 1: …", "step": 1}"#;
+        Failure::bad_input(format!("{name}, line {line}: {reason}"), hint)
     };
     let mut text = Vec::new();
     for number in 1.. {

@@ -68,10 +68,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         None => own_run(&args.file)?,
     };
     if outcomes.is_empty() {
-        return Err(Failure::bad_input(
-            format!("`{}` has no episode", args.file.display()),
-            "name a run folder, or a recorded file with --import",
-        ));
+        let message = format!("`{}` has no episode", args.file.display());
+        return Err(Failure::bad_input(message, "name a run folder, or a recorded file with --import"));
     }
     print(&outcomes, args.json)?;
     let differing = outcomes.iter().filter(|outcome| !outcome.replayed.differences.is_empty()).count();

@@ -62,10 +62,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let results = Results::of(&runs, true)?;
     bar.finish_and_clear();
     if results.groups.is_empty() {
-        return Err(Failure::bad_input(
-            "no run has a finished episode yet",
-            "finish a run with --resume, or name another run",
-        ));
+        let message = "no run has a finished episode yet";
+        return Err(Failure::bad_input(message, "finish a run with --resume, or name another run"));
     }
     results.notes.iter().for_each(say);
     if let Some(folder) = &args.figures {
@@ -112,10 +110,8 @@ fn page_file<'a>(
         let name = path.display().to_string();
         let other = OTHER_ENDINGS.iter().find(|(endings, _)| endings.contains(&ending.as_str()));
         let hint = other.map_or("name a file that ends in .html", |(_, hint)| *hint);
-        return Err(Failure::usage(
-            format!("`{}` does not end in .html, and a report is a page of HTML", visible_line(&name, 300)),
-            hint.replace("{}", &visible_line(&shell_word(&name), 300)),
-        ));
+        let message = format!("`{}` does not end in .html, and a report is a page of HTML", visible_line(&name, 300));
+        return Err(Failure::usage(message, hint.replace("{}", &visible_line(&shell_word(&name), 300))));
     }
     file.check()?;
     Ok(file)
@@ -164,10 +160,8 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>, bar: &Bar) -
 
 fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[Input]) -> anyhow::Result<()> {
     let cannot = |error: std::io::Error| {
-        Failure::unexpected(
-            format!("cannot create `{}`: {error}", folder.display()),
-            "name a folder that can be created, with --figures",
-        )
+        let message = format!("cannot create `{}`: {error}", folder.display());
+        Failure::unexpected(message, "name a folder that can be created, with --figures")
     };
     std::fs::create_dir_all(folder).map_err(cannot)?;
     let files = figures(results);

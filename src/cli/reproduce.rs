@@ -181,10 +181,8 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
 
 /// A table of rules instead of a model is nothing that anybody wants by mistake.
 fn no_model() -> anyhow::Error {
-    Failure::usage(
-        "reproduce needs a model: name it with --model",
-        "such as --model openai:NAME --base-url http://127.0.0.1:8000/v1; --try needs neither key nor network",
-    )
+    let hint = "such as --model openai:NAME --base-url http://127.0.0.1:8000/v1; --try needs neither key nor network";
+    Failure::usage("reproduce needs a model: name it with --model", hint)
 }
 
 impl Args {
@@ -236,10 +234,8 @@ impl Args {
             let Some(file) = file.clone().or(sample) else { continue };
             if !experiment.datasets.iter().any(|dataset| dataset.name == name) {
                 let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-                return Err(Failure::usage(
-                    format!("`{}` has no dataset `{name}`", self.experiment.display()),
-                    format!("leave --{name} out; its datasets are {}", names.join(", ")),
-                ));
+                let hint = format!("leave --{name} out; its datasets are {}", names.join(", "));
+                return Err(Failure::usage(format!("`{}` has no dataset `{name}`", self.experiment.display()), hint));
             }
             files.insert(name.to_owned(), file);
         }

@@ -442,10 +442,8 @@ fn number(name: &str, text: &str) -> anyhow::Result<u32> {
 /// The number in a variable that every `place` sets.
 fn needed(name: &str, place: &str, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<u32> {
     let absent = || {
-        Failure::usage(
-            format!("{name} is not set: this is not a {place}"),
-            "type --shard I/N instead, with I from 1 to N",
-        )
+        let message = format!("{name} is not set: this is not a {place}");
+        Failure::usage(message, "type --shard I/N instead, with I from 1 to N")
     };
     number(name, &variable(name).ok_or_else(absent)?)
 }
@@ -453,10 +451,8 @@ fn needed(name: &str, place: &str, variable: &dyn Fn(&str) -> Option<String>) ->
 fn kubernetes_shard(count: u32, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
     let index = needed(KUBERNETES_INDEX, "pod of an indexed Kubernetes job", variable)?;
     Shard::new(index.saturating_add(1), count).ok_or_else(|| {
-        Failure::usage(
-            format!("{KUBERNETES_INDEX} is {index}, and there are {count} shards, which it counts from 0"),
-            "give --shard kubernetes/N the number that the job has as `completions`",
-        )
+        let message = format!("{KUBERNETES_INDEX} is {index}, and there are {count} shards, which it counts from 0");
+        Failure::usage(message, "give --shard kubernetes/N the number that the job has as `completions`")
     })
 }
 
@@ -528,19 +524,10 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
 }
 
 fn to_json(run: &PlannedRun<'_>) -> Value {
-    let cells: Vec<Value> = run
-        .estimate
-        .rows
-        .iter()
-        .map(|row| {
-            json!({
-                "variant": row.variant,
-                "episodes": row.due,
-                "expected": row.expected.to_json(),
-                "at_most": row.most.to_json(),
-            })
-        })
-        .collect();
+    let cell = |row: &EstimateRow| {
+        let EstimateRow { variant, due, expected, most } = row;
+        json!({ "variant": variant, "episodes": due, "expected": expected.to_json(), "at_most": most.to_json() })
+    };
     let mut value = json!({
         "run": run.folder.display().to_string(),
         "dataset": run.manifest.dataset,
@@ -551,7 +538,7 @@ fn to_json(run: &PlannedRun<'_>) -> Value {
         "other": run.other,
         "most_model_calls": run.estimate.most_calls(),
         "estimate": run.estimate.to_json(),
-        "cells": cells,
+        "cells": run.estimate.rows.iter().map(cell).collect::<Vec<_>>(),
     });
     if let Some(shard) = run.shard {
         value["shard"] = json!(shard);

@@ -271,13 +271,12 @@ impl JudgeArgs {
         let limits = Limits { prices: Some(path.to_owned()), ..Limits::default() };
         let of_file =
             set_prices(&Experiment { limits, ..asked })?.into_iter().filter(|price| price.setting == "prices");
-        match of_file.into_iter().find_map(|price| Some((price.low?, price.model, price.shown))) {
-            None => Ok(()),
-            Some((reason, model, price)) => Err(Failure::usage(
-                format!("{by} gives the price {price} for {}: {reason}", visible_line(&model, 80)),
-                "the budget would not hold: name the file with --judge-prices, or give --judge-price",
-            )),
-        }
+        let low = of_file.into_iter().find_map(|price| Some((price.low?, price.model, price.shown)));
+        low.map_or(Ok(()), |(reason, model, price)| {
+            let message = format!("{by} gives the price {price} for {}: {reason}", visible_line(&model, 80));
+            let hint = "the budget would not hold: name the file with --judge-prices, or give --judge-price";
+            Err(Failure::usage(message, hint))
+        })
     }
 }
 

@@ -226,10 +226,8 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<ScoredEpisod
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<(GradedRun, Vec<ScoredEpisode>)> {
     if args.filter.unstable {
         let run = shell_word(&run.typed());
-        return Err(Failure::usage(
-            "--unstable lists questions",
-            format!("use it without an id: wikitrail show {run} --unstable"),
-        ));
+        let message = "--unstable lists questions";
+        return Err(Failure::usage(message, format!("use it without an id: wikitrail show {run} --unstable")));
     }
     let source = noted(GradedRun::open_with(&run.path, Some(id), |_| {})?);
     source.check_variant(run)?;

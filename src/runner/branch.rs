@@ -147,10 +147,8 @@ impl<'a> Parent<'a> {
             return Ok(Self { run, trajectory, acting, repeats });
         }
         let variant = visible_line(&trajectory.variant, 80);
-        Err(RunError::usage(
-            format!("variant `{variant}` has no steps to branch off: it votes, or answers without tools"),
-            "branch off runs of the methods react and act",
-        ))
+        let message = format!("variant `{variant}` has no steps to branch off: it votes, or answers without tools");
+        Err(RunError::usage(message, "branch off runs of the methods react and act"))
     }
 
     /// The control and the edited branch at step `at`, from 1.
@@ -219,10 +217,8 @@ fn edited(step: &Step, protocol: &dyn Protocol, edit: &Edit) -> Result<Step, Run
         return Ok(Step { observation, ..step.clone() });
     }
     let (tool, input) = edit.action.clone().or_else(|| action(step)).ok_or_else(|| {
-        RunError::usage(
-            format!("step {} names no tool, so its thought alone cannot be edited", step.n),
-            "add --action, such as --action 'Search[Ray Charles]'",
-        )
+        let message = format!("step {} names no tool, so its thought alone cannot be edited", step.n);
+        RunError::usage(message, "add --action, such as --action 'Search[Ray Charles]'")
     })?;
     let thought = edit.thought.clone().or_else(|| step.thought.clone()).filter(|thought| !thought.is_empty());
     let reply = reply(protocol, step, thought.as_deref(), tool, &input).ok_or_else(|| {

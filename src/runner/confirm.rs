@@ -292,40 +292,34 @@ impl Question<'_> {
 
     fn hint(&self, experiment: &Experiment, refused: &[&Untyped]) -> String {
         let has = |kind| refused.iter().any(|one| one.kind == kind);
-        let mut hints: Vec<String> = Vec::new();
-        if has(Sort::Server) || has(Sort::Place) {
-            hints.push(
-                "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags"
-                    .to_owned(),
-            );
-        }
-        if has(Sort::Program) {
-            hints.push(
-                "the program would run with your rights: read it, and add --confirm if you trust it, or type --agent"
-                    .to_owned(),
-            );
-        }
-        if has(Sort::File) {
-            hints.push(
-                "files would be read and sent to servers: add --confirm if you trust them, or list their folder in `file_dirs` \
-                 of your own settings file, which `wikitrail config` names"
-                    .to_owned(),
-            );
-            if self.server(experiment).is_none() {
-                hints.push(
-                    "an empty `wikitrail.toml` makes a folder a project, whose files its experiments may name"
-                        .to_owned(),
-                );
+        let server = self.server(experiment);
+        let of_server = match server.as_deref().map(host) {
+            None => {
+                "an empty `wikitrail.toml` makes a folder a project, whose files its experiments may name".to_owned()
             }
-            let host = self.server(experiment).and_then(|server| host(&server));
-            hints.extend(
-                host.map(|host| format!("if the server is yours, key_hosts = [\"{host}\"] there ends the question")),
-            );
-        }
-        if has(Sort::Price) {
-            hints.push("the budget would not hold: type --price or --prices, or add --confirm".to_owned());
-        }
-        hints.join("; ")
+            Some(host) => host
+                .map(|host| format!("if the server is yours, key_hosts = [\"{host}\"] there ends the question"))
+                .unwrap_or_default(),
+        };
+        let hints = [
+            (
+                has(Sort::Server) || has(Sort::Place),
+                "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags",
+            ),
+            (
+                has(Sort::Program),
+                "the program would run with your rights: read it, and add --confirm if you trust it, or type --agent",
+            ),
+            (
+                has(Sort::File),
+                "files would be read and sent to servers: add --confirm if you trust them, or list their folder in `file_dirs` \
+                 of your own settings file, which `wikitrail config` names",
+            ),
+            (has(Sort::File) && !of_server.is_empty(), &of_server),
+            (has(Sort::Price), "the budget would not hold: type --price or --prices, or add --confirm"),
+        ];
+        let given = hints.into_iter().filter(|(is_given, _)| *is_given);
+        given.map(|(_, hint)| hint).collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -14,10 +14,8 @@ pub(crate) fn format_names() -> String {
 pub(crate) fn input_format(format: Option<Format>, path: &Path, tell: &dyn Fn(String)) -> Result<Format, RunError> {
     let shown = path.display();
     if !files(path).iter().all(|file| file.exists()) {
-        return Err(RunError::input(
-            format!("cannot read `{shown}`: there is no such file or folder"),
-            "check the path",
-        ));
+        let message = format!("cannot read `{shown}`: there is no such file or folder");
+        return Err(RunError::input(message, "check the path"));
     }
     if let Some(format) = format {
         let format = check_named_format(format, path)?;
@@ -75,10 +73,8 @@ fn check_is_built(format: Format) -> Result<Format, RunError> {
         return Ok(format);
     }
     let name = format.name();
-    Err(RunError::usage(
-        format!("this program was built without the format {name}"),
-        format!("build it with the format: cargo install --path . --features {name}"),
-    ))
+    let message = format!("this program was built without the format {name}");
+    Err(RunError::usage(message, format!("build it with the format: cargo install --path . --features {name}")))
 }
 
 pub(crate) fn explain_build(
@@ -123,10 +119,8 @@ pub(crate) fn explain_build(
                 1 => "its only line was left out".to_owned(),
                 _ => format!("all {} lines were left out", thousands(*rows)),
             };
-            RunError::input(
-                format!("nothing in {inputs} could be added: {why}"),
-                "is it of the format that it was read as? --from FORMAT:PATH names another format",
-            )
+            let message = format!("nothing in {inputs} could be added: {why}");
+            RunError::input(message, "is it of the format that it was read as? --from FORMAT:PATH names another format")
         }
         BuildError::Duplicate(_) => {
             RunError::input(error, "remove one of them, or take --on-duplicate lowest-id or last")

@@ -483,10 +483,8 @@ impl Unwritten<'_> {
     pub(crate) fn keep(&self, lines: &[u8], elsewhere: &Path) -> RunError {
         let Self { failed, hint, what, file, next, lost } = self;
         if lines.is_empty() {
-            return RunError::unexpected(
-                format!("{failed}; after that, {what} could be written"),
-                format!("{hint}; then {next}"),
-            );
+            let message = format!("{failed}; after that, {what} could be written");
+            return RunError::unexpected(message, format!("{hint}; then {next}"));
         }
         match write_new(elsewhere, lines) {
             Ok(path) => RunError::unexpected(

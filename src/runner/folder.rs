@@ -79,10 +79,8 @@ impl OutputPlan {
     pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
         let path = job.out.clone().unwrap_or_else(|| fresh(output.results.as_deref(), &folder_name(&job.manifest)));
         if output.folder.as_ref().is_some_and(|typed| *typed != path) && path.is_symlink() {
-            return Err(RunError::input(
-                format!("`{}` is a symbolic link inside the experiment's folder", path.display()),
-                NOT_OWN_HINT,
-            ));
+            let message = format!("`{}` is a symbolic link inside the experiment's folder", path.display());
+            return Err(RunError::input(message, NOT_OWN_HINT));
         }
         let folder = RunFolder::at(&path);
         let recorded = recorded(&folder)?;

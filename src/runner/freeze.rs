@@ -189,10 +189,8 @@ impl Collected {
         }
         if self.targets.titles.len() == before {
             let message = format!("no question of `{}` names a page", path.display());
-            return Err(RunError::input(
-                message,
-                "freeze the pages of a run over it with --run, or name pages with --titles",
-            ));
+            let hint = "freeze the pages of a run over it with --run, or name pages with --titles";
+            return Err(RunError::input(message, hint));
         }
         Ok(())
     }
@@ -272,13 +270,10 @@ impl Collected {
     /// Makes sure that the runs read this site, which nobody named. An address in a file is not used unasked.
     fn read_from(&self, site: &str) -> Result<(), RunError> {
         let bare = |address: &str| address.trim_end_matches('/').to_owned();
-        match self.sites.iter().find(|(read, _)| bare(read) != bare(site)) {
-            None => Ok(()),
-            Some((read, run)) => Err(RunError::usage(
-                format!("`{}` read {}, not {site}", printable(run, 200), printable(read, 200)),
-                format!("add --wiki-url {}", shell_word(read)),
-            )),
-        }
+        self.sites.iter().find(|(read, _)| bare(read) != bare(site)).map_or(Ok(()), |(read, run)| {
+            let message = format!("`{}` read {}, not {site}", printable(run, 200), printable(read, 200));
+            Err(RunError::usage(message, format!("add --wiki-url {}", shell_word(read))))
+        })
     }
 
     /// The only reading of pages that the runs had.

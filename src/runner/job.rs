@@ -140,13 +140,11 @@ fn questions(experiment: &Experiment, spec: &DatasetSpec, out: Option<&Path>) ->
 
 /// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
 fn refuse_lost(forks: &[Fork], questions: &[Arc<Question>], record: &DatasetRecord) -> Result<(), RunError> {
-    match forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id)) {
-        None => Ok(()),
-        Some(fork) => Err(RunError::input(
-            format!("question `{}` of the run is not in `{}`", printable(&fork.branch.id, 80), record.path),
-            "restore the dataset as it was when the run was made",
-        )),
-    }
+    let lost = forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id));
+    lost.map_or(Ok(()), |fork| {
+        let message = format!("question `{}` of the run is not in `{}`", printable(&fork.branch.id, 80), record.path);
+        Err(RunError::input(message, "restore the dataset as it was when the run was made"))
+    })
 }
 
 /// The dataset's name, which names its run's folder where there are several.
@@ -202,13 +200,12 @@ fn placed(error: RunError, specs: &[&VariantSpec]) -> RunError {
 
 /// An oracle that has nothing to show would be a closed book under another name.
 fn refuse_without_paragraphs(questions: &[Arc<Question>]) -> Result<(), RunError> {
-    match questions.iter().find(|question| gold_paragraphs(question).is_empty()) {
-        None => Ok(()),
-        Some(question) => Err(RunError::input(
-            format!("question `{}` comes without gold paragraphs, which --oracle-context shows", question.id),
-            "use a dataset with paragraphs and supporting facts, such as HotpotQA's distractor files",
-        )),
-    }
+    questions.iter().find(|question| gold_paragraphs(question).is_empty()).map_or(Ok(()), |question| {
+        let id = &question.id;
+        let message = format!("question `{id}` comes without gold paragraphs, which --oracle-context shows");
+        let hint = "use a dataset with paragraphs and supporting facts, such as HotpotQA's distractor files";
+        Err(RunError::input(message, hint))
+    })
 }
 
 fn manifest(

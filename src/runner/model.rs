@@ -66,10 +66,8 @@ fn check_url(url: &str) -> Result<(), RunError> {
         return Ok(());
     }
     let shown = if looks_secret(url) { String::new() } else { format!(" `{}`", printable(&redact::url(url), 300)) };
-    Err(RunError::usage(
-        format!("--base-url{shown} is not an http or https address"),
-        "write it with its scheme, such as http://localhost:8080 or https://llm.example/v1",
-    ))
+    let message = format!("--base-url{shown} is not an http or https address");
+    Err(RunError::usage(message, "write it with its scheme, such as http://localhost:8080 or https://llm.example/v1"))
 }
 
 /// Other names of providers and servers, and where their interface is that of `openai`.
@@ -167,13 +165,10 @@ impl<'a> ModelSettings<'a> {
             ("--extra-body", self.0.extra_body.is_some()),
             ("--extra-header", self.0.extra_header.is_some()),
         ];
-        match set.into_iter().find(|(_, set)| *set) {
-            None => Ok(()),
-            Some((flag, _)) => Err(RunError::usage(
-                format!("{flag} is about a server, but the model is `baseline`, which needs none"),
-                "name the model as well, such as --model openai:NAME",
-            )),
-        }
+        set.into_iter().find(|(_, set)| *set).map_or(Ok(()), |(flag, _)| {
+            let message = format!("{flag} is about a server, but the model is `baseline`, which needs none");
+            Err(RunError::usage(message, "name the model as well, such as --model openai:NAME"))
+        })
     }
 
     fn name(self) -> &'a str {
@@ -219,10 +214,8 @@ impl<'a> ModelSettings<'a> {
             KeyPolicy::OfficialOnly | KeyPolicy::Any => self.key(home.key_env)?,
         };
         if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != KeyPolicy::None {
-            return Err(RunError::usage(
-                format!("no key for {}", home.url),
-                format!("set {}, or name your own server with --base-url", home.key_env),
-            ));
+            let hint = format!("set {}, or name your own server with --base-url", home.key_env);
+            return Err(RunError::usage(format!("no key for {}", home.url), hint));
         }
         let base_urls = self.base_urls(provider);
         base_urls.iter().try_for_each(|url| check_url(url))?;
@@ -258,10 +251,8 @@ impl<'a> ModelSettings<'a> {
         let hosts: Option<Vec<String>> = self.base_urls(provider).iter().map(host).collect();
         let mut hosts = hosts?;
         hosts.dedup();
-        match <[String; 1]>::try_from(hosts) {
-            Ok([host]) => Some((host, provider.name.to_owned())),
-            Err(_) => None,
-        }
+        let [host] = <[String; 1]>::try_from(hosts).ok()?;
+        Some((host, provider.name.to_owned()))
     }
 
     /// The settings of a server that speaks `OpenAI`'s interface; other providers may have none.
@@ -471,16 +462,12 @@ impl ModelSettings<'_> {
         let value = std::env::var(variable).unwrap_or_default();
         let value = value.trim();
         if value.is_empty() {
-            return Err(RunError::usage(
-                format!("the variable `{variable}` of --extra-header `{name}` is not set, or is empty"),
-                "export the variable first; it holds the value itself",
-            ));
+            let message = format!("the variable `{variable}` of --extra-header `{name}` is not set, or is empty");
+            return Err(RunError::usage(message, "export the variable first; it holds the value itself"));
         }
         if value.len() > MAX_VALUE || !value.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
-            return Err(RunError::usage(
-                format!("the variable `{variable}` of --extra-header holds no usable value"),
-                "a value is at most 8 KiB of visible ASCII characters on one line",
-            ));
+            let message = format!("the variable `{variable}` of --extra-header holds no usable value");
+            return Err(RunError::usage(message, "a value is at most 8 KiB of visible ASCII characters on one line"));
         }
         Ok(SecretString::from(value))
     }

@@ -34,16 +34,12 @@ impl OneAgent {
     /// answering questions.
     pub fn of(experiment: &Experiment, claims: bool) -> Result<Self, RunError> {
         let [spec] = experiment.variants.as_slice() else {
-            return Err(RunError::usage(
-                "one agent answers, and several variants are named",
-                "name one --protocol and one --method; `run` compares several",
-            ));
+            let message = "one agent answers, and several variants are named";
+            return Err(RunError::usage(message, "name one --protocol and one --method; `run` compares several"));
         };
         if spec.settings.oracle_context == Some(true) {
-            return Err(RunError::usage(
-                "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none",
-                "remove it, or use `run` with a dataset",
-            ));
+            let message = "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none";
+            return Err(RunError::usage(message, "remove it, or use `run` with a dataset"));
         }
         let pace = Pace { concurrency: Concurrency::Fixed(CONCURRENCY), ..Pace::default() };
         let mut experiment = Experiment { pace, ..experiment.clone() };

@@ -88,10 +88,8 @@ pub fn prepare(experiment: &Experiment) -> Result<Prepared, RunError> {
     let mut experiment = experiment.clone();
     if experiment.output.folder.is_none() {
         if experiment.output.shard.is_some() {
-            return Err(RunError::usage(
-                "a shard needs the folder of its run",
-                "name with --out the folder of all shards",
-            ));
+            let message = "a shard needs the folder of its run";
+            return Err(RunError::usage(message, "name with --out the folder of all shards"));
         }
         // An experiment's datasets share a folder; a plain run is named when its variants are known.
         let results = experiment.output.results.as_deref();
@@ -130,13 +128,11 @@ fn refuse_unpriced(experiment: &Experiment, pool: &Pool) -> Result<(), RunError>
         }
     }
     // The rules cost nothing; a run of nothing else has nothing to limit.
-    match unpriced.iter().find(|model| **model != "baseline" || !priced) {
-        None => Ok(()),
-        Some(model) => Err(RunError::usage(
-            format!("--budget-usd needs a price, and none is known for `{model}`"),
-            "give the price with --price IN/OUT or --prices FILE, or limit tokens with --budget-tokens",
-        )),
-    }
+    unpriced.iter().find(|model| **model != "baseline" || !priced).map_or(Ok(()), |model| {
+        let message = format!("--budget-usd needs a price, and none is known for `{model}`");
+        let hint = "give the price with --price IN/OUT or --prices FILE, or limit tokens with --budget-tokens";
+        Err(RunError::usage(message, hint))
+    })
 }
 
 /// Whoever resumes a run means one that exists; a slip in its name must not start another one.
@@ -147,10 +143,8 @@ fn refuse_nothing_to_resume(experiment: &Experiment, runs: &[(Job, OutputPlan)])
     }
     // Of several datasets, what was named is the folder around the first one's.
     let path = experiment.output.folder.as_deref().unwrap_or(first.folder.path());
-    Err(RunError::input(
-        format!("`{}` holds no run to resume", path.display()),
-        "check the folder's name, or remove --resume to start a run there",
-    ))
+    let message = format!("`{}` holds no run to resume", path.display());
+    Err(RunError::input(message, "check the folder's name, or remove --resume to start a run there"))
 }
 
 impl Prepared {

@@ -123,19 +123,15 @@ fn start(command: &str) -> Result<Start, RunError> {
         };
     }
     let words = shlex::split(command).filter(|words| !words.is_empty()).ok_or_else(|| {
-        RunError::usage(
-            format!("--agent `{}` is not a command: it is empty, or a quote is not closed", excerpt(command)),
-            "write it as in a shell, such as --agent 'python3 agent.py'",
-        )
+        let message = format!("--agent `{}` is not a command: it is empty, or a quote is not closed", excerpt(command));
+        RunError::usage(message, "write it as in a shell, such as --agent 'python3 agent.py'")
     })?;
     refuse_secrets(&words)?;
     let folder = std::env::current_dir().map_err(|error| RunError::usage(&error, "change to a folder that exists"))?;
     let words: Vec<String> = words.into_iter().map(|word| absolute_if_path(word, &folder)).collect();
     if let Some(missing) = words.iter().skip(1).find(|word| is_script(word) && !folder.join(word).is_file()) {
-        return Err(RunError::usage(
-            format!("--agent: there is no file `{}` in `{}`", excerpt(missing), folder.display()),
-            "write its path from the folder that you call wikitrail in",
-        ));
+        let message = format!("--agent: there is no file `{}` in `{}`", excerpt(missing), folder.display());
+        return Err(RunError::usage(message, "write its path from the folder that you call wikitrail in"));
     }
     if !is_program(&words[0]) {
         return Err(RunError::usage(
@@ -151,13 +147,12 @@ fn refuse_secrets(words: &[String]) -> Result<(), RunError> {
     let pairs = words.iter().filter_map(|word| word.split_once('='));
     let flags =
         words.windows(2).filter(|pair| pair[0].starts_with('-')).map(|pair| (pair[0].as_str(), pair[1].as_str()));
-    match pairs.chain(flags).find(|(name, value)| is_secret_name(name) && looks_secret(value)) {
-        None => Ok(()),
-        Some((name, _)) => Err(RunError::usage(
-            format!("--agent: the command has a secret ({}), which the run would record", excerpt(name)),
-            "calls of models need no key of yours; for other services, have the program read a file",
-        )),
-    }
+    let secret = pairs.chain(flags).find(|(name, value)| is_secret_name(name) && looks_secret(value));
+    secret.map_or(Ok(()), |(name, _)| {
+        let message = format!("--agent: the command has a secret ({}), which the run would record", excerpt(name));
+        let hint = "calls of models need no key of yours; for other services, have the program read a file";
+        Err(RunError::usage(message, hint))
+    })
 }
 
 /// A word that names a file or a path below the folder, as a path that holds everywhere.

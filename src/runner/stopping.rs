@@ -266,10 +266,8 @@ pub(super) fn check(
 ) -> Result<(), RunError> {
     let flag = format!("--stop-when {}", printable(&rule.to_string(), 120));
     if shard.is_some() {
-        return Err(RunError::usage(
-            format!("{flag} looks at all questions in order, and a shard has a part of them"),
-            "remove --shard, or run all shards without the rule",
-        ));
+        let message = format!("{flag} looks at all questions in order, and a shard has a part of them");
+        return Err(RunError::usage(message, "remove --shard, or run all shards without the rule"));
     }
     if names.len() < 2 {
         let hint = "name several methods, protocols or prompts, or an experiment file";

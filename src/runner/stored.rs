@@ -255,10 +255,8 @@ fn paragraphs(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String,
         return Ok(HashMap::new());
     }
     let questions = questions(folder, manifest).map_err(|reason| {
-        RunError::input(
-            format!("the run was shown paragraphs of its dataset: {reason}"),
-            "do it where the dataset file is",
-        )
+        let message = format!("the run was shown paragraphs of its dataset: {reason}");
+        RunError::input(message, "do it where the dataset file is")
     })?;
     Ok(questions.into_iter().map(|question| (question.id.clone(), question)).collect())
 }

@@ -67,10 +67,8 @@ fn program(
     _wiki: &BuiltWiki,
     _price: Option<&PriceRecord>,
 ) -> Result<BuiltVariant, RunError> {
-    Err(RunError::usage(
-        "this build of wikitrail runs no other agents (--agent)",
-        "use a build with the feature `serve`, which is on by default",
-    ))
+    let message = "this build of wikitrail runs no other agents (--agent)";
+    Err(RunError::usage(message, "use a build with the feature `serve`, which is on by default"))
 }
 
 /// The protocol of that id; in the version that a recorded run `began` with, if it is that run's.
@@ -115,10 +113,8 @@ fn protocol_options(settings: &VariantSettings, method: Method, id: &str) -> Res
     }
     if let Some(tools) = settings.tools.as_deref().filter(|_| offers_passages(settings)) {
         if method.agent().is_some() && !OFFERS_PASSAGES.contains(&id) {
-            return Err(RunError::usage(
-                format!("protocol `{id}` has the tools search and lookup only, and --tools is `{tools}`"),
-                format!("protocols with passages: {}", OFFERS_PASSAGES.join(", ")),
-            ));
+            let message = format!("protocol `{id}` has the tools search and lookup only, and --tools is `{tools}`");
+            return Err(RunError::usage(message, format!("protocols with passages: {}", OFFERS_PASSAGES.join(", "))));
         }
         options.0.insert(protocol::TOOLS.to_owned(), tools.to_owned());
     }

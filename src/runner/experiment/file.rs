@@ -159,13 +159,11 @@ impl ExperimentFile {
     /// Refuses a value that was given for all variants and that none of them uses.
     pub fn check_used(&self, overrides: &Overrides) -> Result<(), RunError> {
         let drafts: Vec<Draft> = self.variants.iter().map(|draft| overridden(draft.clone(), overrides)).collect();
-        match overrides.settings.iter().find(|assignment| !uses(&drafts, assignment.setting)) {
-            None => Ok(()),
-            Some(assignment) => Err(RunError::usage(
-                format!("no variant uses {}", assignment.setting.flag()),
-                "remove it, or name the --model or the --wiki that takes it",
-            )),
-        }
+        let unused = overrides.settings.iter().find(|assignment| !uses(&drafts, assignment.setting));
+        unused.map_or(Ok(()), |assignment| {
+            let message = format!("no variant uses {}", assignment.setting.flag());
+            Err(RunError::usage(message, "remove it, or name the --model or the --wiki that takes it"))
+        })
     }
 
     /// The variants on a dataset, with some values replaced and every path as it is found from here.
@@ -185,9 +183,7 @@ impl ExperimentFile {
 
     pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
         let mut settings = dataset.settings.clone();
-        for assignment in &mut settings {
-            self.find(assignment);
-        }
+        settings.iter_mut().for_each(|assignment| self.find(assignment));
         settings
     }
 

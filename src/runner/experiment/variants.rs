@@ -636,10 +636,8 @@ pub(super) fn uses(drafts: &[Draft], setting: &Setting) -> bool {
 }
 
 fn listed_twice(name: &str) -> RunError {
-    RunError::usage(
-        format!("variant `{name}` is listed twice"),
-        "list each model, prompt, protocol and method once; in an experiment file you choose the names",
-    )
+    let hint = "list each model, prompt, protocol and method once; in an experiment file you choose the names";
+    RunError::usage(format!("variant `{name}` is listed twice"), hint)
 }
 
 /// The refusal of a setting of our own agents, where another program is the agent.
@@ -700,10 +698,9 @@ impl Listed {
             }
         }
         let kept = expand(&base, &dimensions, &Naming::Joined, 0, |_| false).kept;
-        match kept.iter().enumerate().find(|(i, draft)| kept[..*i].iter().any(|other| other.name == draft.name)) {
-            Some((_, twice)) => Err(listed_twice(&twice.name)),
-            None => Ok(kept),
-        }
+        let mut drafts = kept.iter().enumerate();
+        let twice = drafts.find(|(i, draft)| kept[..*i].iter().any(|other| other.name == draft.name));
+        twice.map(|(_, twice)| listed_twice(&twice.name)).map_or(Ok(kept), Err)
     }
 
     /// Refuses options of protocols that are not run; where several run, one is written `PROTOCOL.NAME=VALUE`.
@@ -715,10 +712,8 @@ impl Listed {
             match option.split_once('.') {
                 Some((id, _)) if ids.contains(&id) => {}
                 Some((id, _)) if protocol::IDS.contains(&id) => {
-                    return Err(RunError::usage(
-                        format!("--option `{option}` is for protocol `{id}`, which is not run"),
-                        format!("add --protocol {id}, or remove the option"),
-                    ));
+                    let message = format!("--option `{option}` is for protocol `{id}`, which is not run");
+                    return Err(RunError::usage(message, format!("add --protocol {id}, or remove the option")));
                 }
                 _ if ids.len() == 1 => {}
                 _ => {
@@ -739,14 +734,14 @@ impl Listed {
         let Some(one) = remote().next() else { return Ok(()) };
         let Some(other) = remote().find(|model| provider(model) != provider(&one)) else { return Ok(()) };
         let of_server = ["base_url", "server", "key_env", "key_file", "extra_header", "extra_body"];
-        match self.base.iter().find(|assignment| of_server.contains(&assignment.setting.name)) {
-            None => Ok(()),
-            Some(Assignment { setting, .. }) => Err(RunError::usage(
+        let shared = self.base.iter().find(|assignment| of_server.contains(&assignment.setting.name));
+        shared.map_or(Ok(()), |Assignment { setting, .. }| {
+            Err(RunError::usage(
                 format!("{} holds for every model, and `{one}` and `{other}` have different providers", setting.flag()),
                 "compare them in an experiment file, where each model has settings of its own; a key is found by its \
                  provider's usual variable",
-            )),
-        }
+            ))
+        })
     }
 
     fn check_program(&self) -> Result<(), RunError> {
@@ -767,12 +762,10 @@ impl Listed {
             matches!(setting.applies, Vote | Majority | Direct | Server | Passages | Program)
                 || setting.kind == Kind::Url
         };
-        match self.base.iter().filter(matters).find(|assignment| !uses(drafts, assignment.setting)) {
-            None => Ok(()),
-            Some(Assignment { setting, .. }) => {
-                Err(RunError::usage(format!("no variant uses {}", setting.flag()), unused_hint(setting)))
-            }
-        }
+        let unused = self.base.iter().filter(matters).find(|assignment| !uses(drafts, assignment.setting));
+        unused.map_or(Ok(()), |Assignment { setting, .. }| {
+            Err(RunError::usage(format!("no variant uses {}", setting.flag()), unused_hint(setting)))
+        })
     }
 }
 

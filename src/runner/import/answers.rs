@@ -59,10 +59,8 @@ pub(crate) fn import_answers(wanted: &AnswersImport<'_>) -> Result<AnswersImport
     table.rows.into_iter().for_each(|row| found.add(row));
     if found.episodes.is_empty() {
         let why = found.done.skipped.first().map_or("", String::as_str);
-        return Err(RunError::input(
-            format!("no line answers a question of the run of --like: {why}"),
-            "a line has the `id` or the `question` of one of its questions: `wikitrail export RUN` lists them",
-        ));
+        let hint = "a line has the `id` or the `question` of one of its questions: `wikitrail export RUN` lists them";
+        return Err(RunError::input(format!("no line answers a question of the run of --like: {why}"), hint));
     }
     found.write(sha256_hex([&bytes[..]]))
 }

@@ -55,10 +55,8 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
     let (logs, left_out) = files_of(wanted.logs, &["eval", "json"])?;
     if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
-        return Err(RunError::usage(
-            format!("--variant {name} names one variant, and there are {} logs", logs.len()),
-            "leave it out: each log is a variant that is named after its task",
-        ));
+        let message = format!("--variant {name} names one variant, and there are {} logs", logs.len());
+        return Err(RunError::usage(message, "leave it out: each log is a variant that is named after its task"));
     }
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
     let (answer, variant, alone) = (wanted.answer, wanted.variant, logs.len() == 1);
@@ -79,10 +77,8 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
     }
     if found.logs.is_empty() {
         let why = found.done.notes.first().map_or("", String::as_str);
-        return Err(RunError::input(
-            format!("the logs hold no answer: {why}"),
-            "name logs that Inspect wrote, with their samples",
-        ));
+        let message = format!("the logs hold no answer: {why}");
+        return Err(RunError::input(message, "name logs that Inspect wrote, with their samples"));
     }
     found.write(wanted)
 }

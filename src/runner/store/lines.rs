@@ -80,9 +80,7 @@ impl Appender {
         }
         self.lines.append(&lines)?;
         if let Some(journal) = &self.journal {
-            for key in measured {
-                journal.ended(key);
-            }
+            measured.into_iter().for_each(|key| journal.ended(key));
         }
         Ok(())
     }

@@ -175,9 +175,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        for reader in &self.readers {
-            reader.abort();
-        }
+        self.readers.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -241,18 +239,14 @@ impl Cleanup {
 impl Drop for Cleanup {
     fn drop(&mut self) {
         let resources = locked(&RESOURCES).remove(&self.key);
-        if let Some(resources) = resources {
-            clean_up(&self.key, &resources);
-        }
+        resources.iter().for_each(|resources| clean_up(&self.key, resources));
     }
 }
 
 /// Kills the programs of all running episodes, as the run ends without waiting for them.
 pub(crate) fn clean_up_all() {
     let all = std::mem::take(&mut *locked(&RESOURCES));
-    for (key, resources) in &all {
-        clean_up(key, resources);
-    }
+    all.iter().for_each(|(key, resources)| clean_up(key, resources));
 }
 
 fn clean_up(key: &str, Resources { group, scratch }: &Resources) {

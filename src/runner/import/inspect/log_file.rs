@@ -96,10 +96,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Samples<'a> {
 }
 
 pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
-    RunError::input(
-        format!("`{}` is not a log of Inspect: {why}", displayed(path)),
-        "name a log that Inspect wrote, an .eval or .json file, version 2",
-    )
+    let message = format!("`{}` is not a log of Inspect: {why}", displayed(path));
+    RunError::input(message, "name a log that Inspect wrote, an .eval or .json file, version 2")
 }
 
 pub(super) fn read_log(path: &Path, take: &mut LogsImporter<'_>) -> Result<(), RunError> {
