@@ -7,7 +7,7 @@ use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::base::text::visible_line;
 use crate::runner::experiment::defaults::{DEFAULTS, DefaultSetting, Defaults, Given, GivenBy, RESULTS};
-use crate::runner::experiment::{ExperimentFile, Overrides};
+use crate::runner::experiment::{Draft, ExperimentFile, Overrides, variant_setting};
 use crate::runner::{UserConfig, key_variable};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -170,9 +170,7 @@ impl<'d> DefaultsResolver<'d> {
         priced: bool,
     ) -> anyhow::Result<()> {
         for name in ["model", "contact", "base_url", "price"] {
-            let is_set = |file: &ExperimentFile| {
-                crate::runner::experiment::variant_setting(name).is_some_and(|setting| file.sets(setting))
-            };
+            let is_set = |file: &ExperimentFile| variant_setting(name).is_some_and(|setting| file.sets(setting));
             if !has_setting::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
                 continue;
             }
@@ -233,7 +231,7 @@ fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<Stri
     }
     let Some(file) = file else { return vec![baseline()] };
     let drafts = file.datasets.iter().flat_map(|dataset| file.variants_on(dataset, &Overrides::default()));
-    let model = |draft: crate::runner::experiment::Draft| {
+    let model = |draft: Draft| {
         let set = draft.settings.iter().find(|assignment| assignment.setting.name == "model");
         set.and_then(|set| set.value.as_str()).map_or_else(baseline, str::to_owned)
     };

@@ -395,10 +395,9 @@ fn extent(text: &str) -> Result<Extent, String> {
 
 fn memory(text: &str) -> Result<u64, String> {
     let units = [('K', 10), ('M', 20), ('G', 30)];
-    let (number, shift) = units
-        .iter()
-        .find_map(|(unit, shift)| Some((text.to_uppercase().strip_suffix(*unit)?.to_owned(), *shift)))
-        .unwrap_or((text.to_owned(), 0));
+    let upper = text.to_uppercase();
+    let (number, shift) =
+        units.iter().find_map(|(unit, shift)| Some((upper.strip_suffix(*unit)?, *shift))).unwrap_or((text, 0));
     let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
     match bytes {
         Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),

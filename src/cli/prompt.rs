@@ -71,7 +71,7 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
     let mut out = stdout();
     let mut code = failure::OK;
     for name in names {
-        let origin = if std::path::Path::new(&name).exists() { "file" } else { "built in" };
+        let origin = if Path::new(&name).exists() { "file" } else { "built in" };
         let (words, line) = match prompting::check(&name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 let (label, language, exemplars) = (&file.question_label, &file.language, file.exemplars.len());
@@ -82,20 +82,15 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
                 (format!("{name:<28} {language:<3} {label:<9} {:>12}  {origin}", counted(exemplars, "exemplar")), line)
             }
             Ok(Checked::Prompt(source @ PromptSource::Text(_))) => {
-                let line =
-                    json!({ "prompt": name, "name": source.name(), "language": source.language(), "origin": origin });
-                (format!("{name:<28} {:<3} text                    {origin}", source.language()), line)
+                let (own, language) = (source.name(), source.language());
+                let line = json!({ "prompt": name, "name": own, "language": language, "origin": origin });
+                (format!("{name:<28} {language:<3} text                    {origin}"), line)
             }
             Ok(Checked::Texts(file)) => {
-                let (language, sections) =
-                    (file.language.as_deref().unwrap_or("-"), file.sections().collect::<Vec<_>>());
-                let line = json!({
-                    "texts": name, "language": file.language, "sections": sections, "origin": origin,
-                });
-                (
-                    format!("{name:<28} {language:<3} texts     {:>12}  {origin}", counted(sections.len(), "protocol")),
-                    line,
-                )
+                let (language, sections) = (&file.language, file.sections().collect::<Vec<_>>());
+                let line = json!({ "texts": name, "language": language, "sections": sections, "origin": origin });
+                let (language, count) = (language.as_deref().unwrap_or("-"), counted(sections.len(), "protocol"));
+                (format!("{name:<28} {language:<3} texts     {count:>12}  {origin}"), line)
             }
             Err(error) => {
                 tell(&error)?;
@@ -111,11 +106,9 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
 /// Prompts in a folder below the current one, sorted by name.
 fn in_folder(folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "toml" || end == "txt"))
-        .map(|name| format!("{folder}/{name}"))
-        .collect();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_prompt = |name: &String| Path::new(name).extension().is_some_and(|end| end == "toml" || end == "txt");
+    let mut names: Vec<String> = names.filter(is_prompt).map(|name| format!("{folder}/{name}")).collect();
     names.sort();
     names
 }

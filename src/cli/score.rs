@@ -437,14 +437,12 @@ fn score_files(
         Ok(dataset) => Ok(dataset.questions.into_iter().map(Arc::unwrap_or_clone).collect()),
         Err(error) => Err(FileError::new(&error, error.hint())),
     };
+    let aliases = aliases.as_ref().zip(aliases_text.as_ref());
+    let aliases_file = aliases.map(|(file, text)| JsonFile::new(&file.name, text)).transpose()?;
     Ok(metric.score(&files::Files {
         gold: JsonFile::new(&gold.name, &gold_text)?,
         predictions: JsonFile::new(&predictions.name, &predictions_text)?,
-        aliases: aliases
-            .as_ref()
-            .zip(aliases_text.as_ref())
-            .map(|(file, text)| JsonFile::new(&file.name, text))
-            .transpose()?,
+        aliases: aliases_file,
         questions: &questions,
         per_item: files.per_item,
     })?)

@@ -181,11 +181,9 @@ impl Breaker {
                 return;
             }
             // One reason for the refusal of a request is not another one.
-            let same = state
-                .last
-                .as_ref()
-                .is_some_and(|(last, words)| *last == cause && (cause != Cause::BadRequest || *words == detail));
-            state.row = if same { state.row + 1 } else { 1 };
+            let is_same =
+                |(last, words): &(Cause, String)| *last == cause && (cause != Cause::BadRequest || *words == detail);
+            state.row = if state.last.as_ref().is_some_and(is_same) { state.row + 1 } else { 1 };
             let refusals = self.shared.refusals.fetch_add(u64::from(!state.proven), Ordering::Relaxed) + 1;
             let reason = if state.row >= self.most {
                 format!("{} in a row failed for the same reason: {detail}", counted(state.row, "request"))

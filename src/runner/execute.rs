@@ -335,11 +335,8 @@ async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
     match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
         Ok(trajectory) => trajectory,
         Err(payload) => {
-            let reason = payload
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| payload.downcast_ref::<&str>().copied())
-                .unwrap_or("no reason given");
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let reason = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
             Some(episode.not_measured(format!("a fault in wikitrail: {reason}")))
         }
     }

@@ -464,10 +464,8 @@ fn folder_name(manifest: &Manifest) -> String {
 /// A new folder below `results`, or the folder of that name, named after what is run and when.
 pub(crate) fn fresh(results: Option<&Path>, what: &str) -> PathBuf {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let name: String = format!("{what}-{time}")
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
-        .collect();
+    let sound = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
+    let name: String = format!("{what}-{time}").chars().map(sound).collect();
     let base = results.unwrap_or(Path::new(defaults::RESULTS)).join(&name);
     // Two starts within one second get two folders.
     let mut path = base.clone();

@@ -219,7 +219,7 @@ impl<'a> ModelSettings<'a> {
         }
         let base_urls = self.base_urls(provider);
         base_urls.iter().try_for_each(|url| check_url(url))?;
-        let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
+        let (attempts, timeout) = (self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS), self.0.model_timeout);
         let settings = RemoteSettings {
             model: provider.name.to_owned(),
             limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(in_place.map(|(_, key)| key))),
@@ -227,11 +227,7 @@ impl<'a> ModelSettings<'a> {
             secret_headers,
             base_urls,
             key,
-            timeout: self
-                .0
-                .model_timeout
-                .map_or(Ok(MODEL_TIMEOUT), Duration::try_from_secs_f64)
-                .unwrap_or(MODEL_TIMEOUT),
+            timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(MODEL_TIMEOUT),
             retry: RetrySettings { attempts, ..RetrySettings::default() },
             ..RemoteSettings::default()
         };

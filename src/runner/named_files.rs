@@ -297,30 +297,21 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
     unique(all)
 }
 
-fn places_of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
-    let mut places: Vec<ExternalResource> = Vec::new();
-    let mut add = |setting, value: String| places.push(ExternalResource { setting, value });
-    for address in ModelSettings(settings).custom_base_urls() {
-        add("base_url", redact::url(address));
-    }
-    for (setting, value) in [("key_env", &settings.key_env), ("key_file", &settings.key_file)] {
-        if let Some(value) = value {
-            add(setting, value.clone());
-        }
-    }
-    for (name, value) in settings.extra_header.iter().flatten() {
-        if let HeaderValue::Variable(_) = HeaderValue::of(value) {
-            add("extra_header", format!("{name}={value}"));
-        }
-    }
-    for address in settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)) {
-        add("wiki_url", redact::url(address));
-    }
+fn places_of_variant(settings: &VariantSettings) -> impl Iterator<Item = ExternalResource> {
+    let servers = ModelSettings(settings).custom_base_urls().into_iter().map(redact::url);
+    let is_secret = |(_, value): &(&String, &String)| matches!(HeaderValue::of(value), HeaderValue::Variable(_));
+    let headers = settings.extra_header.iter().flatten().filter(is_secret);
+    let site =
+        settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)).map(|address| redact::url(address));
     let retriever = settings.wiki.iter().filter(|wiki| wiki.starts_with("retriever:"));
-    for wiki in retriever {
-        add("wiki", RetrieverAddress::public_label(wiki));
-    }
-    places
+    let places = servers
+        .map(|server| ("base_url", server))
+        .chain(settings.key_env.iter().map(|name| ("key_env", name.clone())))
+        .chain(settings.key_file.iter().map(|file| ("key_file", file.clone())))
+        .chain(headers.map(|(name, value)| ("extra_header", format!("{name}={value}"))))
+        .chain(site.map(|site| ("wiki_url", site)))
+        .chain(retriever.map(|wiki| ("wiki", RetrieverAddress::public_label(wiki))));
+    places.map(|(setting, value)| ExternalResource { setting, value })
 }
 
 const MAX_PROBLEMS: usize = 100;

@@ -47,11 +47,8 @@ impl OneAgent {
         experiment.limits.give_up_after = Some(0);
         let mut pool = Pool::new(&experiment)?;
         let BuiltVariant { variant, agent, learned, .. } = build(spec, &mut pool, claims)?;
-        let torn = pool
-            .tapes
-            .dropped()
-            .map(|bytes| format!("note: dropped {bytes} bytes of a torn last line of the recording"));
-        Ok(Self { agent, variant, notes: torn.into_iter().collect(), learned })
+        let torn = |bytes: u64| format!("note: dropped {bytes} bytes of a torn last line of the recording");
+        Ok(Self { agent, variant, notes: pool.tapes.dropped().map(torn).into_iter().collect(), learned })
     }
 
     /// The agent with these settings.

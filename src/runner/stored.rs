@@ -45,10 +45,11 @@ impl Evidence {
             look(&question);
             by_id.extend(GoldEvidence::of(&question).map(|facts| (question.id, facts)));
         });
-        match read {
-            Ok(()) => Self { by_id, missing: None },
-            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason) },
+        let missing = read.err();
+        if missing.is_some() {
+            by_id.clear();
         }
+        Self { by_id, missing }
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<&GoldEvidence> {

@@ -376,13 +376,10 @@ impl Draft {
         if assignment.setting.is_kept(&Facts::set(&self.settings)) {
             let mut assignment = assignment.clone();
             // Headers come together: a file may have plain ones, and only a person those with secrets.
-            let headers = self
-                .settings
-                .iter()
-                .find(|other| other.setting.kind == Kind::Headers && other.sets(assignment.setting));
-            if let (Some(old), Some(new)) =
-                (headers.and_then(|old| old.value.as_object()), assignment.value.as_object_mut())
-            {
+            let are_headers =
+                |other: &&Assignment| other.setting.kind == Kind::Headers && other.sets(assignment.setting);
+            let headers = self.settings.iter().find(are_headers).and_then(|old| old.value.as_object());
+            if let (Some(old), Some(new)) = (headers, assignment.value.as_object_mut()) {
                 let more: Vec<_> = old.iter().filter(|(name, _)| !new.contains_key(*name)).collect();
                 new.extend(more.into_iter().map(|(name, value)| (name.clone(), value.clone())));
             }
@@ -506,16 +503,13 @@ fn used(settings: &[Assignment]) -> Vec<Assignment> {
         settings.iter().filter(|assignment| assignment.setting.is_kept(&facts)).cloned().collect();
     for assignment in kept.iter_mut().filter(|assignment| assignment.setting.kind == Kind::Options) {
         let Some(options) = assignment.value.as_object_mut() else { continue };
-        *options = std::mem::take(options)
-            .into_iter()
-            .filter_map(|(name, value)| match name.split_once('.') {
-                Some((id, name)) if protocol == Some(id) => Some((name.to_owned(), value)),
-                // The protocol of this option is not known; reading the settings refuses it.
-                Some(_) if protocol.is_none() => Some((name, value)),
-                Some(_) => None,
-                None => Some((name, value)),
-            })
-            .collect();
+        let own = |(name, value): (String, Value)| match name.split_once('.') {
+            Some((id, name)) if protocol == Some(id) => Some((name.to_owned(), value)),
+            // The protocol of such an option is not known; reading the settings refuses it.
+            Some(_) if protocol.is_some() => None,
+            _ => Some((name, value)),
+        };
+        *options = std::mem::take(options).into_iter().filter_map(own).collect();
     }
     kept.retain(|assignment| assignment.value.as_object().is_none_or(|options| !options.is_empty()));
     kept

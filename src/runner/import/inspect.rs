@@ -298,15 +298,11 @@ impl LogsImporter<'_> {
             let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
             if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
         };
+        let ended: Option<Vec<String>> = self.heads.iter().map(|said| said.ended_at.clone()).collect();
         Manifest {
             git_revision: same(|said| &said.revision),
             started_at: self.heads.iter().filter_map(|said| said.started_at.clone()).min().unwrap_or_default(),
-            ended_at: self
-                .heads
-                .iter()
-                .map(|said| said.ended_at.clone())
-                .collect::<Option<Vec<_>>>()
-                .and_then(|all| all.into_iter().max()),
+            ended_at: ended.and_then(|all| all.into_iter().max()),
             logs: self.logs.clone(),
             ..new_manifest(self.variants.clone(), dataset, repeats, command_line)
         }

@@ -94,11 +94,8 @@ fn trajectory(question: String, line: &mut Claims) -> Trajectory {
     let recorded = std::mem::take(&mut line.steps);
     // The notebook counts one step more than it lists if it closed the episode itself.
     let closed = line.info.steps > recorded.len();
-    let repairs = recorded
-        .iter()
-        .filter(|step| step.bad_call)
-        .map(|step| Repair { step: step.n, kind: Repair::MISSING_ACTION.to_owned() })
-        .collect();
+    let repaired = recorded.iter().filter(|step| step.bad_call);
+    let repairs = repaired.map(|step| missing_action(step.n)).collect();
     Trajectory {
         v: TRAJECTORY_VERSION,
         id: line.order.to_string(),
@@ -114,6 +111,10 @@ fn trajectory(question: String, line: &mut Claims) -> Trajectory {
         repairs,
         ..Trajectory::default()
     }
+}
+
+fn missing_action(step: usize) -> Repair {
+    Repair { step, kind: Repair::MISSING_ACTION.to_owned() }
 }
 
 /// Assigns one call to each step, two if the action was missing; the last step gets the rest, so that nothing is lost.
@@ -620,12 +621,10 @@ fn logged(object: &Map<String, Value>) -> Result<Option<RecordedEpisode>, String
             excerpt(question)
         ));
     };
-    let steps: Vec<Step> = actions
-        .iter()
-        .zip(observations)
-        .zip(1..)
-        .map(|((action, observation), n)| step(n, None, Some((*action).to_owned()), Some((*observation).to_owned())))
-        .collect();
+    let text = |text: &&str| Some((*text).to_owned());
+    let pairs = actions.iter().zip(observations).zip(1..);
+    let steps: Vec<Step> =
+        pairs.map(|((action, observation), n)| step(n, None, text(action), text(observation))).collect();
     // The list holds the closing action like any other.
     let closed = steps.len() > MAX_STEPS && actions.last() == Some(&CLOSING);
     Ok(Some(episode(claim, question, steps, closed, Info::of(object)?)))
@@ -714,8 +713,7 @@ impl Trace {
         recorded.question_idx = recorded.question_idx.or(self.question_idx);
         let thinks = recorded.trajectory.steps.iter().any(|step| step.thought.is_some());
         recorded.method = Some(if thinks { Method::React } else { Method::Act });
-        let repair = |step| Repair { step, kind: Repair::MISSING_ACTION.to_owned() };
-        recorded.trajectory.repairs = self.bad_calls.into_iter().map(repair).collect();
+        recorded.trajectory.repairs = self.bad_calls.into_iter().map(missing_action).collect();
         Ok(recorded)
     }
 }

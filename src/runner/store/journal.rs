@@ -123,11 +123,8 @@ impl Journaled {
 
     /// What each variant has cost in episodes that `--resume` goes on with: those that are not measured.
     pub(super) fn unfinished(&self, records: &Records) -> PaidByVariant {
-        let measured: HashSet<&str> = records
-            .keys()
-            .filter(|(key, _, measured)| *measured && self.episodes.contains_key(*key))
-            .map(|(key, ..)| key)
-            .collect();
+        let measured = records.keys().filter(|(key, _, measured)| *measured && self.episodes.contains_key(*key));
+        let measured: HashSet<&str> = measured.map(|(key, ..)| key).collect();
         let mut paid = PaidByVariant::new();
         for kept in self.episodes.iter().filter(|(key, _)| !measured.contains(key.as_str())).flat_map(|(_, kept)| kept)
         {

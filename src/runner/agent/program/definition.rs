@@ -144,10 +144,8 @@ impl Addresses {
         let keys = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
         variables.extend(keys.map(|name| (name, self.key.clone())));
         variables.extend(self.model.iter().map(|model| ("WIKITRAIL_MODEL", model.clone())));
-        let of_tools = self
-            .of_tools()
-            .into_iter()
-            .map(|(name, address)| (format!("WIKITRAIL_{}_URL", name.to_uppercase()), address));
+        let of_tool = |(name, address): (&str, _)| (format!("WIKITRAIL_{}_URL", name.to_uppercase()), address);
+        let of_tools = self.of_tools().into_iter().map(of_tool);
         variables.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(of_tools).collect()
     }
 

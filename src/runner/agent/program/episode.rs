@@ -6,7 +6,8 @@ use super::process::Process;
 use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolReply, ToolUse};
 use crate::base::text::visible_line;
 use crate::base::{
-    Call, Cause, Event, Failure, Forwarded, Outcome, Prompt, Reply, Request, SentBody, Service, Tool, ToolCall,
+    Call, Cause, Event, Failure, Forwarded, Outcome, PassageHit, Prompt, Reply, Request, SentBody, Service, Tool,
+    ToolCall,
 };
 use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
@@ -332,10 +333,8 @@ impl Run<'_> {
         self.log(call, api.endpoint(), body);
         let Some(written) = written else {
             let reason = "model: a recorded answer lacks what its server wrote".to_owned();
-            return Err(EpisodeError::Failed(
-                reason,
-                Some(Failure { service: Service::Model, cause: Cause::Recording }),
-            ));
+            let failure = Failure { service: Service::Model, cause: Cause::Recording };
+            return Err(EpisodeError::Failed(reason, Some(failure)));
         };
         let _ = reply.send(ModelReply { status: 200, body: written });
         Ok(())
@@ -399,16 +398,8 @@ impl Run<'_> {
     fn step(&mut self, tool: Tool, input: String) -> &mut crate::base::Step {
         self.steps += 1;
         let action_text = format!("{}[{input}]", tool.name());
-        let thought = self.log.text_beside_calls();
-        self.log.step(ToolCall {
-            step: self.steps,
-            thought,
-            action_text,
-            tool,
-            input,
-            discarded: None,
-            reply: Reply::Tool,
-        })
+        let (step, thought) = (self.steps, self.log.text_beside_calls());
+        self.log.step(ToolCall { step, thought, action_text, tool, input, discarded: None, reply: Reply::Tool })
     }
 
     // The end.
@@ -495,12 +486,10 @@ fn tool_answer(tool: Tool, observation: Observation) -> Result<ToolAnswer, ToolE
     let page = provenance.as_ref().filter(|_| !missed);
     let structured = match tool {
         Tool::Passages => {
-            let hits = provenance.as_ref().map_or(&[][..], |provenance| &provenance.hits);
-            let passages: Vec<Value> = hits
-                .iter()
-                .map(|hit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score }))
-                .collect();
-            json!({ "observation": text, "passages": passages })
+            let hits = provenance.iter().flat_map(|provenance| &provenance.hits);
+            let passage =
+                |hit: &PassageHit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score });
+            json!({ "observation": text, "passages": hits.map(passage).collect::<Vec<_>>() })
         }
         _ => json!({
             "observation": text, "title": page.map(|page| &page.title), "url": page.map(|page| &page.url),

@@ -230,11 +230,8 @@ async fn model(State(host): Shared, api: Api, headers: &HeaderMap, in_path: Opti
 
 /// The one model that all calls go to; without one, an empty list.
 async fn models(State(host): Shared) -> Response {
-    let data: Vec<Value> = host
-        .model
-        .iter()
-        .map(|name| json!({ "id": name, "object": "model", "created": 0, "owned_by": "wikitrail" }))
-        .collect();
+    let model = |name: &String| json!({ "id": name, "object": "model", "created": 0, "owned_by": "wikitrail" });
+    let data: Vec<Value> = host.model.iter().map(model).collect();
     Answer::json(&json!({ "object": "list", "data": data })).into_response()
 }
 

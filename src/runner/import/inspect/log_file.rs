@@ -400,12 +400,8 @@ impl Sample {
     /// to it.
     pub(super) fn submission(&self, tools: &[String]) -> Option<usize> {
         let events = self.events();
-        let span = |event: &Value| event["event"] == "span_begin";
-        let spans: HashMap<&str, &Value> = events
-            .iter()
-            .filter(|event| span(event))
-            .filter_map(|event| Some((event["id"].as_str()?, event)))
-            .collect();
+        let begun = events.iter().filter(|event| event["event"] == "span_begin");
+        let spans: HashMap<&str, &Value> = begun.filter_map(|event| Some((event["id"].as_str()?, event))).collect();
         let of_another = |event: &Value| {
             let parents = std::iter::successors(event["span_id"].as_str().and_then(|id| spans.get(id)), |span| {
                 span["parent_id"].as_str().and_then(|id| spans.get(id))
@@ -530,16 +526,10 @@ pub(super) fn tokens(usage: &Value) -> Usage {
     let beside = input.saturating_add(read).saturating_add(write);
     let is_total = |prompt: u64, completion: u64| usage["total_tokens"].as_u64() == prompt.checked_add(completion);
     let thought = output.saturating_add(reasoning);
-    let (prompt, completion) = [(input, output), (beside, output), (input, thought), (beside, thought)]
-        .into_iter()
-        .find(|(prompt, completion)| is_total(*prompt, *completion))
-        .unwrap_or((input, output));
-    Usage {
-        cached_tokens: read,
-        cache_write_tokens: write,
-        reasoning_tokens: reasoning,
-        ..Usage::new(prompt, completion)
-    }
+    let sums = [(input, output), (beside, output), (input, thought), (beside, thought)];
+    let (prompt, completion) = sums.into_iter().find(|sum| is_total(sum.0, sum.1)).unwrap_or((input, output));
+    let usage = Usage::new(prompt, completion);
+    Usage { cached_tokens: read, cache_write_tokens: write, reasoning_tokens: reasoning, ..usage }
 }
 
 /// A time as records have it, in UTC.
