@@ -111,11 +111,8 @@ fn report_imported(imported: &Imported, folder: &RunFolder, path: &Path) -> anyh
     if !unused.is_empty() {
         let names: Vec<String> =
             unused.iter().take(NAMED).map(|name| format!("`{}`", visible_line(name, 60))).collect();
-        say(format_args!(
-            "note: not used: {} {}",
-            if names.len() == 1 { "column" } else { "columns" },
-            names.join(", ")
-        ));
+        let columns = if names.len() == 1 { "column" } else { "columns" };
+        say(format_args!("note: not used: {columns} {}", names.join(", ")));
     }
     for (line, why) in refused.iter().take(NAMED) {
         say(format_args!("warning: {}:{line}: {}; not taken", path.display(), visible_line(why, 400)));
@@ -151,12 +148,8 @@ pub(super) async fn ask_session(args: &Args, run: &RunRef, folder: &RunFolder, b
     let all = sample.len();
     sample.retain(|episode| !before.contains(&episode.key));
     let judged = all - sample.len();
-    say(format_args!(
-        "{}, judged by {}{}",
-        counted(all, "episode"),
-        visible_line(by, 40),
-        if judged > 0 { format!("; {judged} of them before, {} left", sample.len()) } else { String::new() }
-    ));
+    let before = if judged > 0 { format!("; {judged} of them before, {} left", sample.len()) } else { String::new() };
+    say(format_args!("{}, judged by {}{before}", counted(all, "episode"), visible_line(by, 40)));
     let view = View::of_stdout();
     let view = View { width: args.width.unwrap_or(view.width), ..view };
     let lines = Lines::new("judge> ", "? lists the keys; q or Ctrl-D ends, and what was judged is kept")?;

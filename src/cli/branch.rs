@@ -258,11 +258,8 @@ fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<
     let folder = shell_word(&args.out.display().to_string());
     writeln!(page, "{repair}")?;
     let pair = if repair.placebos.is_some() { PLACEBO } else { CONTROL };
-    writeln!(
-        page,
-        "next:\n  wikitrail compare {folder} --contrast {pair} {EDITED} --flips\n  wikitrail show {folder}"
-    )?;
-    Ok(())
+    writeln!(page, "next:\n  wikitrail compare {folder} --contrast {pair} {EDITED} --flips")?;
+    Ok(writeln!(page, "  wikitrail show {folder}")?)
 }
 
 fn at(text: &str) -> Result<At, String> {

@@ -172,13 +172,9 @@ fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
     packed?;
     let size = args.out.metadata().map_or(0, |written| written.len());
     let file = shell_word(&args.out.display().to_string());
-    writeln!(
-        stdout(),
-        "wrote {file}: {}, {}, id {}\nnext:\n  wikitrail corpus build DIR --from {file}",
-        counted(manifest.articles, "article"),
-        megabytes(size),
-        visible_line(&manifest.id, 80)
-    )?;
+    let (articles, size, id) = (counted(manifest.articles, "article"), megabytes(size), visible_line(&manifest.id, 80));
+    writeln!(stdout(), "wrote {file}: {articles}, {size}, id {id}")?;
+    writeln!(stdout(), "next:\n  wikitrail corpus build DIR --from {file}")?;
     warn_of_license(&manifest);
     Ok(failure::OK)
 }
@@ -360,11 +356,8 @@ struct Options {
 fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
     if let Some((name, path)) = text.split_once(':') {
         if let Some(format) = Format::named(name) {
-            return if path.is_empty() {
-                Err("a path is expected after the format".to_owned())
-            } else {
-                Ok((Some(format), path.into()))
-            };
+            let path = Some(path).filter(|path| !path.is_empty()).ok_or("a path is expected after the format")?;
+            return Ok((Some(format), path.into()));
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
         if plain && !Path::new(text).exists() {
@@ -377,20 +370,13 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
 }
 
 fn build_date(text: &str) -> Result<String, String> {
-    if is_date(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("a date such as 2017-10-01, 2017-10 or 2017 is expected".to_owned())
-    }
+    let expected = || "a date such as 2017-10-01, 2017-10 or 2017 is expected".to_owned();
+    is_date(text).then(|| text.to_owned()).ok_or_else(expected)
 }
 
 fn extent(text: &str) -> Result<Extent, String> {
-    match text {
-        "lead" => Ok(Extent::Lead),
-        "page" => Ok(Extent::Page),
-        "passages" => Ok(Extent::Passages),
-        _ => Err("`lead`, `page` or `passages` is expected".to_owned()),
-    }
+    let found = Extent::ALL.into_iter().find(|extent| extent.name() == text);
+    found.ok_or_else(|| "`lead`, `page` or `passages` is expected".to_owned())
 }
 
 fn memory(text: &str) -> Result<u64, String> {

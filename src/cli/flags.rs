@@ -8,8 +8,8 @@ use crate::dataset::Format;
 use crate::prompting;
 use crate::runner::experiment::defaults::default_setting;
 use crate::runner::experiment::{
-    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
-    extra, shipped, value_text,
+    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, LISTS, Listed, Setting, VARIANT_SETTINGS,
+    VariantSettings, extra, shipped, value_text,
 };
 use crate::runner::{Argument, ExplicitArgs, Known, UserConfig, without_secrets};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -206,13 +206,7 @@ impl<G: Group> Typed<G> {
 
 impl Typed<OfVariant> {
     pub(super) fn flag_lists(&self) -> Listed {
-        Listed {
-            base: self.settings.clone(),
-            models: self.models(),
-            prompts: self.list("prompt"),
-            protocols: self.list("protocol"),
-            methods: self.list("method"),
-        }
+        Listed { base: self.settings.clone(), lists: LISTS.map(|name| self.list(name)) }
     }
 }
 
@@ -558,14 +552,12 @@ mod tests {
         assert_eq!((variant.temperature, variant.prefill), (Some(0.5), Some(true)));
         assert_eq!(variant.base_url, Some(["http://a", "http://b", "http://c"].map(str::to_owned).to_vec()));
         assert_eq!(variant.option.expect("options")["lagent.c"], "d");
-        let listed = program.variant.flag_lists();
-        assert_eq!((listed.protocols, listed.methods.len()), (vec![json!("robust"), json!("lagent")], 1));
-        let lists = typed("x --model openai:a,baseline --prompt a.toml,p.json#k --prompt b.txt")
-            .expect("sound")
-            .variant
-            .flag_lists();
-        assert_eq!(lists.models, ["openai:a", "baseline"].map(Value::from));
-        assert_eq!(lists.prompts, ["a.toml", "p.json#k", "b.txt"].map(Value::from));
+        let [.., protocols, methods] = program.variant.flag_lists().lists;
+        assert_eq!((protocols, methods.len()), (vec![json!("robust"), json!("lagent")], 1));
+        let line = "x --model openai:a,baseline --prompt a.toml,p.json#k --prompt b.txt";
+        let [models, prompts, ..] = typed(line).expect("sound").variant.flag_lists().lists;
+        assert_eq!(models, ["openai:a", "baseline"].map(Value::from));
+        assert_eq!(prompts, ["a.toml", "p.json#k", "b.txt"].map(Value::from));
         let dataset = program.dataset.dataset().expect("of its kinds");
         assert_eq!((dataset.limit, dataset.types.map(|types| types.len())), (Some(3), Some(2)));
     }

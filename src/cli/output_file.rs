@@ -6,6 +6,7 @@ use crate::base::text::visible_line;
 use crate::net::recording::create_beside;
 use clap::ValueEnum;
 use serde::Serialize;
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -94,12 +95,14 @@ fn explained(path: &Path, error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         // The chain is kept, so that a closed pipe is recognised.
         Ok(error) if error.kind() == io::ErrorKind::BrokenPipe => error.into(),
-        Ok(error) => Failure::unexpected(
-            format!("cannot write `{}`: {error}", path.display()),
-            "check that the folder exists, is writable and has space",
-        ),
+        Ok(error) => unwritable(path.display(), &error),
         Err(error) => error,
     }
+}
+
+pub(super) fn unwritable(path: impl Display, error: &io::Error) -> anyhow::Error {
+    let hint = "check that the folder exists, is writable and has space";
+    Failure::unexpected(format!("cannot write `{path}`: {error}"), hint)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::flags::{method, options};
-use super::output_file::json_line;
+use super::output_file::{json_line, unwritable};
 use super::say::say;
 use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
 use crate::analysis::report::{View, counted};
@@ -135,11 +135,8 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
         }
         let methods = if act { "react, act" } else { "react" };
         // One option per line, to fit 80 columns.
-        let head = format!(
-            "{id:<12} {form:<8} {:>8}  {methods:<10} {}",
-            counted(steps, "step"),
-            options.first().unwrap_or(&"")
-        );
+        let (steps, first) = (counted(steps, "step"), options.first().unwrap_or(&""));
+        let head = format!("{id:<12} {form:<8} {steps:>8}  {methods:<10} {first}");
         writeln!(out, "{}", head.trim_end())?;
         for option in options.iter().skip(1) {
             writeln!(out, "{:<43}{option}", "")?;
@@ -223,10 +220,7 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
         ErrorKind::AlreadyExists => {
             Failure::usage(format!("`{shown}` exists already"), "name another file, or remove this one first")
         }
-        _ => Failure::unexpected(
-            format!("cannot write `{shown}`: {error}"),
-            "check that the folder exists, is writable and has space",
-        ),
+        _ => unwritable(&shown, &error),
     };
     let mut file = File::create_new(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(|error| {

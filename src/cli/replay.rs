@@ -172,10 +172,8 @@ fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool
 }
 
 fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
-    let mut text = format!(
-        "replies that the paper's loop could not use, as parsed by `{id}` ({})\n\n",
-        counted(episodes, "episode")
-    );
+    let episodes = counted(episodes, "episode");
+    let mut text = format!("replies that the paper's loop could not use, as parsed by `{id}` ({episodes})\n\n");
     let cells = |text: &mut String, name: &str, cells: [String; 5]| {
         let _ = write!(text, "{name:<16}");
         for cell in cells {

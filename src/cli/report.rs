@@ -151,10 +151,8 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>, bar: &Bar) -
     #[expect(clippy::cast_precision_loss, reason = "a size for people")]
     let size = page.html.len() as f64 / 1e6;
     let name = shell_word(&out.display().to_string());
-    say(format_args!(
-        "{} written to {name} ({size:.1} MB{left_out}); open it in a browser",
-        counted(page.questions, "question")
-    ));
+    let questions = counted(page.questions, "question");
+    say(format_args!("{questions} written to {name} ({size:.1} MB{left_out}); open it in a browser"));
     Ok(())
 }
 

@@ -387,11 +387,8 @@ fn plan_line(plan: &JudgePlan, done: &str) -> String {
         Some([_, most]) if most < LEAST_USD => format!("less than {LEAST_USD} USD"),
         Some([least, most]) => format!("between {least:.4} and {most:.4} USD"),
     };
-    format!(
-        "{asked}; about {} prompt tokens, at most {} of replies; {usd}",
-        thousands(plan.usage.prompt_tokens),
-        thousands(plan.usage.completion_tokens)
-    )
+    let [prompt, replies] = [plan.usage.prompt_tokens, plan.usage.completion_tokens].map(thousands);
+    format!("{asked}; about {prompt} prompt tokens, at most {replies} of replies; {usd}")
 }
 
 /// Flags of `score` for files of predictions.

@@ -126,14 +126,11 @@ fn no_run<T>(target: &str) -> anyhow::Result<T> {
     let run = GradedRun::open(&meant.path)?;
     Err(match (&meant.variant, run.check_variant(&meant)) {
         // Variant names may contain a `:` too, so the intended name is unknown.
-        (Some(variant), Err(_)) if variant.contains(':') => Failure::bad_input(
-            format!(
-                "`{}` has no variant that matches `{}` up to a `:`",
-                meant.path.display(),
-                visible_line(variant, 80)
-            ),
-            format!("its variants are {}; {FORMS}", run.variants()),
-        ),
+        (Some(variant), Err(_)) if variant.contains(':') => {
+            let (path, variant) = (meant.path.display(), visible_line(variant, 80));
+            let message = format!("`{path}` has no variant that matches `{variant}` up to a `:`");
+            Failure::bad_input(message, format!("its variants are {}; {FORMS}", run.variants()))
+        }
         (_, Err(error)) => error.into(),
         (_, Ok(())) => Failure::usage(format!("`{target}` is a run, not RUN:ID"), FORMS),
     })
@@ -208,11 +205,8 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<ScoredEpisod
     let (_, mut found) = find(args, run, id)?;
     if found.iter().any(|graded| graded.trajectory.variant != found[0].trajectory.variant) {
         let hint = if run.path.is_file() {
-            format!(
-                "a file's variants cannot be named; `wikitrail show {} {}` shows them all",
-                shell_word(&run.path.display().to_string()),
-                shell_word(id)
-            )
+            let episode = format!("{} {}", shell_word(&run.path.display().to_string()), shell_word(id));
+            format!("a file's variants cannot be named; `wikitrail show {episode}` shows them all")
         } else {
             format!("name one: {}", first_names(&names(run, &found)))
         };
@@ -529,11 +523,9 @@ fn no_step(args: &Args, id: &str, found: &[ScoredEpisode]) -> anyhow::Error {
     let steps = found.iter().flat_map(|graded| &graded.trajectory.steps).filter(|step| !step.calls.is_empty());
     let last = steps.map(|step| step.n).max();
     let asked = args.step.map_or_else(String::new, |step| format!(" at step {step}"));
-    Failure::bad_input(
-        format!("`{}` has no call of a model{asked}", visible_line(id, 80)),
-        last.map_or_else(
-            || "its record has no call; `show` without --prompt prints what it has".to_owned(),
-            |last| format!("its last step with a call is {last}"),
-        ),
-    )
+    let hint = match last {
+        None => "its record has no call; `show` without --prompt prints what it has".to_owned(),
+        Some(last) => format!("its last step with a call is {last}"),
+    };
+    Failure::bad_input(format!("`{}` has no call of a model{asked}", visible_line(id, 80)), hint)
 }

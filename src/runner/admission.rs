@@ -119,14 +119,8 @@ impl Guard {
         }
         let failures = self.failures_before_calls.fetch_add(1, Ordering::Relaxed) + 1;
         if self.breakers.most().is_some_and(|most| failures >= most) {
-            let detail = trajectory.detail.as_deref().unwrap_or_default();
-            self.stop(|| {
-                format!(
-                    "{} in a row failed before any call: {}",
-                    counted(failures, "episode"),
-                    visible_line(detail, 600)
-                )
-            });
+            let detail = visible_line(trajectory.detail.as_deref().unwrap_or_default(), 600);
+            self.stop(|| format!("{} in a row failed before any call: {detail}", counted(failures, "episode")));
         }
     }
 

@@ -94,12 +94,8 @@ pub(crate) fn refuse_other_edit(out: &Path, forks: &[Fork]) -> Result<(), RunErr
             None => Vec::new(),
         };
         if !differing.is_empty() {
-            let id = visible_line(&was.id, 80);
-            let message = format!(
-                "`{}` holds another branch of question `{id}`:\n  {}",
-                visible_line(&out.display().to_string(), 200),
-                differing.join("\n  ")
-            );
+            let (id, out) = (visible_line(&was.id, 80), visible_line(&out.display().to_string(), 200));
+            let message = format!("`{out}` holds another branch of question `{id}`:\n  {}", differing.join("\n  "));
             return Err(RunError::input(message, "repeat the command that it was started with, or name another --out"));
         }
     }

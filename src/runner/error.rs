@@ -54,10 +54,8 @@ impl RunError {
     }
 
     pub(crate) fn unwritable(error: impl fmt::Display) -> Self {
-        Self::unexpected(
-            format!("settings cannot be written as JSON: {error}"),
-            "this is a fault in wikitrail; please report it",
-        )
+        let message = format!("settings cannot be written as JSON: {error}");
+        Self::unexpected(message, "this is a fault in wikitrail; please report it")
     }
 
     /// Its kind; of several errors, that of the first.
@@ -183,17 +181,10 @@ macro_rules! from {
     )+};
 }
 
-from!(
-    DatasetError,
-    SelectionError,
-    PromptError,
-    StoreError,
-    ModelError,
-    TapeError,
-    SitePolicyError,
-    Problems,
+from! {
+    DatasetError, SelectionError, PromptError, StoreError, ModelError, TapeError, SitePolicyError, Problems,
     std::io::Error,
-);
+}
 
 #[cfg(test)]
 mod tests {

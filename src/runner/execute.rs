@@ -484,14 +484,11 @@ impl Unwritten<'_> {
             return RunError::unexpected(message, format!("{hint}; then {next}"));
         }
         match write_new(elsewhere, lines) {
-            Ok(path) => RunError::unexpected(
-                format!("{failed}; {what} that the folder did not take: kept in `{}`", path.display()),
-                format!(
-                    "make room, run `cat {} >> {}`, and {next}",
-                    shell_word(&path.display().to_string()),
-                    shell_word(&file.display().to_string())
-                ),
-            ),
+            Ok(path) => {
+                let message = format!("{failed}; {what} that the folder did not take: kept in `{}`", path.display());
+                let [from, to] = [path.as_path(), file].map(|path| shell_word(&path.display().to_string()));
+                RunError::unexpected(message, format!("make room, run `cat {from} >> {to}`, and {next}"))
+            }
             Err(error) => RunError::unexpected(
                 format!("{failed}; {what} could not be kept anywhere ({}: {error})", elsewhere.display()),
                 format!("{hint}; then {next}, {lost}"),

@@ -90,13 +90,11 @@ impl OutputPlan {
         let known = recorded.as_ref().filter(|_| goes_on).unwrap_or(&job.manifest);
         let (due, watch) = due(&job.plan, known, records.as_ref())?;
         if due.foreign > 0 {
+            let (shown, episodes) = (path.display(), counted(due.foreign, "episode"));
+            let hint = "use the selection that the run was started with, or a larger one, or another --out";
             return Err(RunError::input(
-                format!(
-                    "`{}` holds {} that this selection does not ask for",
-                    path.display(),
-                    counted(due.foreign, "episode")
-                ),
-                "use the selection that the run was started with, or a larger one, or another --out",
+                format!("`{shown}` holds {episodes} that this selection does not ask for"),
+                hint,
             ));
         }
         let skipped = |line: &crate::runner::store::Skipped| {
@@ -367,11 +365,9 @@ fn refusal(folder: &RunFolder, recorded: &Manifest, job: &Job, differing: &[Stri
     let dataset = &job.manifest.dataset;
     if let Some(first) = edited.first().filter(|_| diffs.len() == edited.len()) {
         let typed = Path::new(first.prompt);
-        let copy = typed.with_file_name(format!(
-            "{}-2.{}",
-            typed.file_stem().unwrap_or_default().to_string_lossy(),
-            typed.extension().unwrap_or_default().to_string_lossy()
-        ));
+        let [stem, ending] =
+            [typed.file_stem(), typed.extension()].map(|part| part.unwrap_or_default().to_string_lossy());
+        let copy = typed.with_file_name(format!("{stem}-2.{ending}"));
         let copy = shell_word(&visible_line(&copy.display().to_string(), 200));
         let prompt = shell_word(&visible_line(first.prompt, 200));
         return RunError::input(

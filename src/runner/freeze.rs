@@ -117,13 +117,11 @@ fn explain(error: FreezeError) -> RunError {
             format!("another process is freezing `{}`", dir.display()),
             "wait for it to end, or name another folder",
         ),
-        FreezeError::OtherFreeze { path, what } => RunError::usage(
-            format!("`{}` holds what was fetched for another freeze: {what}", path.display()),
-            format!(
-                "give the same settings to go on, or remove {} to begin anew",
-                shell_word(&path.display().to_string())
-            ),
-        ),
+        FreezeError::OtherFreeze { path, what } => {
+            let message = format!("`{}` holds what was fetched for another freeze: {what}", path.display());
+            let path = shell_word(&path.display().to_string());
+            RunError::usage(message, format!("give the same settings to go on, or remove {path} to begin anew"))
+        }
         FreezeError::Unwritable(error) => RunError::unwritable(error),
         FreezeError::Source(error) => {
             let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
@@ -134,12 +132,9 @@ fn explain(error: FreezeError) -> RunError {
             if error.kind() != super::ErrorKind::Unexpected {
                 return error;
             }
-            let go_on = format!(
-                "{} of {} fetched; `{}` keeps every answer, and the same command goes on",
-                thousands(fetched),
-                counted(titles, "title"),
-                path.display()
-            );
+            let (fetched, titles, path) = (thousands(fetched), counted(titles, "title"), path.display());
+            let go_on =
+                format!("{fetched} of {titles} fetched; `{path}` keeps every answer, and the same command goes on");
             let hint = if error.hint().is_empty() { go_on } else { format!("{}. {go_on}", error.hint()) };
             RunError::unexpected(error, hint)
         }
@@ -150,12 +145,11 @@ fn explain(error: FreezeError) -> RunError {
 fn unbuilt(error: &BuildError, path: &Path) -> RunError {
     let path = path.display();
     match error {
-        BuildError::Empty(_) => RunError::input(
-            "the site has none of the titles",
-            format!(
-                "check --wiki-url, the titles and --as-of; what was asked for is in `{path}`, which may be removed"
-            ),
-        ),
+        BuildError::Empty(_) => {
+            let kept = format!("what was asked for is in `{path}`, which may be removed");
+            let hint = format!("check --wiki-url, the titles and --as-of; {kept}");
+            RunError::input("the site has none of the titles", hint)
+        }
         BuildError::Exists(_) | BuildError::InTheWay(_) => {
             RunError::usage(error, "remove it; the same command goes on with what was fetched")
         }

@@ -267,13 +267,9 @@ impl<'a> ModelSettings<'a> {
             if prefill && server.prefill.is_none() {
                 let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
                 let names: Vec<&str> = able.map(|row| row.name).collect();
-                return Err(RunError::usage(
-                    format!(
-                        "--prefill needs a server that is known to continue an answer, and --server {} is not",
-                        server.name
-                    ),
-                    format!("name the server with --server: {}", names.join(", ")),
-                ));
+                let needed = "--prefill needs a server that is known to continue an answer";
+                let hint = format!("name the server with --server: {}", names.join(", "));
+                return Err(RunError::usage(format!("{needed}, and --server {} is not", server.name), hint));
             }
         } else {
             let set = [

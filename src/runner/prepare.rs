@@ -239,9 +239,8 @@ fn closing_notes(pool: &Pool, end: &End, left: Option<&Summary>) -> Vec<String> 
     let mut lines = pool.tapes.cache_notes();
     if let (End::Stopped(reason), Some(summary)) = (end, left) {
         lines.push(format!("stopped: {reason}; what was in flight is recorded"));
-        lines.extend(
-            pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest)).map(|hint| format!("hint: {hint}")),
-        );
+        let hint = pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest));
+        lines.extend(hint.map(|hint| format!("hint: {hint}")));
     }
     let estimated = pool.budget.spent().paid.uncounted;
     if estimated > 0 && pool.budget.limits().is_any() {

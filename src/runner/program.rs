@@ -271,14 +271,10 @@ fn program_model(settings: &VariantSettings, pool: &mut Pool, api: Api, name: &s
     };
     let price = pool.prices.of(&settings).as_ref().map(Price::from);
     if price.is_none() && pool.budget.limits().usd.is_some() && !pool.is_offline() {
-        let message = format!(
-            "--budget-usd needs a price, and none is known for `{}`, which the agent asked for",
-            printable(name, 80)
-        );
-        return Err(RunError::usage(
-            message,
-            "give the price with --prices FILE, or limit tokens with --budget-tokens",
-        ));
+        let name = printable(name, 80);
+        let message = format!("--budget-usd needs a price, and none is known for `{name}`, which the agent asked for");
+        let hint = "give the price with --prices FILE, or limit tokens with --budget-tokens";
+        return Err(RunError::usage(message, hint));
     }
     let built = pool.server(&settings)?;
     let mut model = built.ok_or_else(|| RunError::usage("there is no such model", "see --model"))?.model;

@@ -82,11 +82,8 @@ mod tests {
         };
         let both = [of("my think.txt", "robust", text), of("b.toml", "robust", turns), of("c.toml", "robust", turns)];
         let [note] = &notes(&both)[..] else { panic!("one note") };
-        assert!(
-            note.starts_with(
-                "protocol robust sends `my think.txt` as one text, and the exemplars of `b.toml` as turns"
-            )
-        );
+        let start = "protocol robust sends `my think.txt` as one text, and the exemplars of `b.toml` as turns";
+        assert!(note.starts_with(start));
         assert!(note.ends_with("wikitrail prompt new 'my think.toml' --from 'my think.txt'"), "{note}");
         for alike in [
             // Other protocols differ by their name.

@@ -224,13 +224,9 @@ fn stored_questions(folder: &Path, spec: &DatasetSpec, selection: &Selection) ->
 
 /// A run whose dataset was piped, and is resumed with other questions than its folder holds.
 fn not_piped(folder: &Path, error: &RunError) -> RunError {
-    RunError::input(
-        format!(
-            "other questions are selected than `{}` holds, and its dataset came from standard input: {error}",
-            folder.display()
-        ),
-        "pipe the same dataset into the command again, or resume it without other selections",
-    )
+    let selected = format!("other questions are selected than `{}` holds", folder.display());
+    let hint = "pipe the same dataset into the command again, or resume it without other selections";
+    RunError::input(format!("{selected}, and its dataset came from standard input: {error}"), hint)
 }
 
 fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {

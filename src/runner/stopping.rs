@@ -294,12 +294,9 @@ pub(super) fn check(
         *clusters.entry(cluster).or_default() += 1;
     }
     if let Some((cluster, n)) = clusters.iter().find(|(_, n)| **n > 1) {
-        let of_it = counted(*n, "question");
+        let theirs = format!("{} are of the cluster `{}`", counted(*n, "question"), printable(cluster, 60));
         return Err(RunError::input(
-            format!(
-                "{flag} needs questions that are independent of each other, and {of_it} are of the cluster `{}`",
-                printable(cluster, 60)
-            ),
+            format!("{flag} needs questions that are independent of each other, and {theirs}"),
             "select one question of each cluster with --ids, or run all and use `wikitrail compare`, which knows clusters",
         ));
     }

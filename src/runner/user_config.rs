@@ -117,13 +117,10 @@ impl UserConfig {
                 None => continue,
             };
             let (name, value) = (given.setting.name, visible_line(&given.value, LONGEST_VALUE));
-            return Err(RunError::input(
-                format!(
-                    "{}: `{name}` is `{value}` ({reason}), and the folder may have come from somebody else",
-                    given.by
-                ),
-                "name a path below the folder, or set it in your own settings file, which `wikitrail config` names",
-            ));
+            let message = format!("`{name}` is `{value}` ({reason}), and the folder may have come from somebody else");
+            let hint =
+                "name a path below the folder, or set it in your own settings file, which `wikitrail config` names";
+            return Err(RunError::input(message, hint).at(&given.by));
         }
         Ok(())
     }

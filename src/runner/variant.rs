@@ -143,13 +143,10 @@ impl<'a> Builder<'a> {
         }
         let order = order(settings)?;
         if matches!(prompt, PromptSource::Text(_)) && method.agent().is_some() && method.direct().is_some() {
-            return Err(RunError::usage(
-                format!(
-                    "`{}` has two parts, and the finished text `{prompt_name}` fits only one of them",
-                    method.name()
-                ),
-                "use a prompt file (TOML), from which each part is rendered in its own form",
-            ));
+            let parts = format!("`{}` has two parts", method.name());
+            let hint = "use a prompt file (TOML), from which each part is rendered in its own form";
+            let message = format!("{parts}, and the finished text `{prompt_name}` fits only one of them");
+            return Err(RunError::usage(message, hint));
         }
         if is_on(settings.oracle_context) && method.direct().is_none() {
             return Err(RunError::usage(
@@ -261,11 +258,8 @@ impl<'a> Builder<'a> {
         let thinks = has("Thought 1:");
         if thinks != (method == Method::React) {
             let (has, other) = if thinks { ("thoughts", Method::React) } else { ("no thoughts", Method::Act) };
-            let method = method.name();
-            notes.push(format!(
-                "note: the exemplars of `{name}` have {has}: it is a text for {}, and the method is {method}",
-                other.name()
-            ));
+            let meant = format!("it is a text for {}, and the method is {}", other.name(), method.name());
+            notes.push(format!("note: the exemplars of `{name}` have {has}: {meant}"));
         } else if method == Method::React && text.text.trim_start().starts_with(&format!("{}:", self.label)) {
             notes.push(format!(
                 "note: `{name}` begins with its exemplars; the paper's notebook puts its instruction before them, without which the \
@@ -481,13 +475,8 @@ mod tests {
         ] {
             let (protocol, method) = (protocol.to_owned(), method.name().to_owned());
             let variant = Variant { protocol, method, endpoint: "responses".to_owned(), ..variant("a") };
-            assert_eq!(
-                unsent_notes(&variant, model.learned()),
-                notes_expected,
-                "{} {}",
-                variant.protocol,
-                variant.method
-            );
+            let name = format!("{} {}", variant.protocol, variant.method);
+            assert_eq!(unsent_notes(&variant, model.learned()), notes_expected, "{name}");
         }
     }
 
@@ -500,9 +489,7 @@ mod tests {
         let seeded = Variant { decoding: seeded.into(), ..variant("a") };
         assert_eq!(unsent_options(&seeded, model.learned()).names(), ["seed"]);
         assert!(unsent_options(&variant("a"), model.learned()).names().is_empty());
-        assert_eq!(
-            unsent_notes(&seeded, model.learned()),
-            ["note: made does not take seed: requests are sent without it, and repeats may differ"]
-        );
+        let told = "note: made does not take seed: requests are sent without it, and repeats may differ";
+        assert_eq!(unsent_notes(&seeded, model.learned()), [told]);
     }
 }

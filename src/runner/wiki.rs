@@ -61,13 +61,9 @@ impl<'a> WikiSettings<'a> {
     pub(super) fn build(self, limiters: &Arc<Limiters>) -> Result<BuiltWiki, RunError> {
         let label = self.name();
         if self.0.wiki_url.is_some() && matches!(self.kind(), WikiKind::Corpus | WikiKind::Retriever) {
-            return Err(RunError::usage(
-                format!(
-                    "--wiki-url is about a site, but pages come from `{}`",
-                    crate::base::text::printable(&RetrieverAddress::public_label(label), 80)
-                ),
-                "add --wiki api or --wiki html",
-            ));
+            let source = crate::base::text::printable(&RetrieverAddress::public_label(label), 80);
+            let message = format!("--wiki-url is about a site, but pages come from `{source}`");
+            return Err(RunError::usage(message, "add --wiki api or --wiki html"));
         }
         let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
         let settings = self.live(limiters);

@@ -432,11 +432,8 @@ impl<'a> Copied<'a> {
     pub(super) fn used(&mut self, call: &ToolCall) -> Result<Option<Expected<'a>>, EpisodeError> {
         let Some(step) = self.fork.steps.get(self.done) else { return Ok(None) };
         if step.tool != Some(call.tool) || step.input.as_deref().is_some_and(|input| input != call.input) {
-            let was = format!(
-                "{}[{}]",
-                step.tool.map_or("none", crate::base::Tool::name),
-                step.input.as_deref().unwrap_or_default()
-            );
+            let tool = step.tool.map_or("none", crate::base::Tool::name);
+            let was = format!("{tool}[{}]", step.input.as_deref().unwrap_or_default());
             return Err(not_equal(step.n, "action", &was, &format!("{}[{}]", call.tool.name(), call.input)));
         }
         self.done += 1;

@@ -248,11 +248,7 @@ impl Run<'_> {
     }
 
     fn differ(&mut self, field: &'static str, expected: &str, got: &str) {
-        self.replayed.differences.push(Difference {
-            step: self.step,
-            field,
-            expected: expected.to_owned(),
-            got: got.to_owned(),
-        });
+        let (step, expected, got) = (self.step, expected.to_owned(), got.to_owned());
+        self.replayed.differences.push(Difference { step, field, expected, got });
     }
 }

@@ -615,13 +615,14 @@ fn own(spec: &str) -> Option<String> {
     fits.then(|| name.to_owned())
 }
 
+/// The settings of which several values may be typed.
+pub const LISTS: [&str; 4] = ["model", "prompt", "protocol", "method"];
+
 #[derive(Debug, Clone, Default)]
 pub struct Listed {
     pub base: Vec<Assignment>,
-    pub models: Vec<Value>,
-    pub prompts: Vec<Value>,
-    pub protocols: Vec<Value>,
-    pub methods: Vec<Value>,
+    /// The values of [`LISTS`].
+    pub lists: [Vec<Value>; 4],
 }
 
 /// Whether one of the variants sets it.
@@ -669,9 +670,8 @@ impl Listed {
         drafts.into_iter().map(typed).collect()
     }
 
-    fn lists(&self) -> [(&'static str, &Vec<Value>); 4] {
-        let Self { models, prompts, protocols, methods, .. } = self;
-        [("model", models), ("prompt", prompts), ("protocol", protocols), ("method", methods)]
+    fn lists(&self) -> impl Iterator<Item = (&'static str, &Vec<Value>)> {
+        LISTS.into_iter().zip(&self.lists)
     }
 
     fn drafts(&self) -> Result<Vec<Draft>, RunError> {
@@ -699,7 +699,8 @@ impl Listed {
 
     /// Refuses options of protocols that are not run; where several run, one is written `PROTOCOL.NAME=VALUE`.
     fn check_options(&self) -> Result<(), RunError> {
-        let ids: Vec<&str> = self.protocols.iter().filter_map(Value::as_str).collect();
+        let [_, _, protocols, _] = &self.lists;
+        let ids: Vec<&str> = protocols.iter().filter_map(Value::as_str).collect();
         let Some(first) = ids.first() else { return Ok(()) };
         let options = self.base.iter().filter_map(|assignment| assignment.value.as_object());
         for option in options.flat_map(serde_json::Map::keys) {
@@ -724,7 +725,8 @@ impl Listed {
     /// A key or an address of one provider is not sent to another.
     fn check_providers(&self) -> Result<(), RunError> {
         let provider = |model: &&str| model.split_once(':').map_or("", |(provider, _)| provider).to_owned();
-        let remote = || self.models.iter().filter_map(Value::as_str).filter(|model| *model != "baseline");
+        let [models, ..] = &self.lists;
+        let remote = || models.iter().filter_map(Value::as_str).filter(|model| *model != "baseline");
         let Some(one) = remote().next() else { return Ok(()) };
         let Some(other) = remote().find(|model| provider(model) != provider(&one)) else { return Ok(()) };
         let of_server = ["base_url", "server", "key_env", "key_file", "extra_header", "extra_body"];
@@ -742,7 +744,7 @@ impl Listed {
         if self.base.iter().all(|assignment| assignment.setting.name != "agent") {
             return Ok(());
         }
-        let listed = self.lists().into_iter().filter(|(name, values)| *name != "model" && !values.is_empty());
+        let listed = self.lists().filter(|(name, values)| *name != "model" && !values.is_empty());
         let listed = listed.filter_map(|(name, _)| variant_setting(name));
         let mut typed = self.base.iter().map(|assignment| assignment.setting).chain(listed);
         typed.find(|setting| !setting.applies_to_programs()).map_or(Ok(()), |other| Err(refused_for_programs(other)))
@@ -806,18 +808,12 @@ mod tests {
     }
 
     fn flag_lists(prompts: &[&str], protocols: &[&str], methods: &[&str], base: &[(&str, Value)]) -> Listed {
-        let values = |list: &[&str]| list.iter().map(|text| Value::from(*text)).collect();
+        let lists = [&[], prompts, protocols, methods].map(|list| list.iter().map(|text| Value::from(*text)).collect());
         let assign = |(name, value): &(&str, Value)| {
             let setting = variant_setting(name).expect("a setting");
             Assignment { setting, value: value.clone(), line: 0 }
         };
-        Listed {
-            base: base.iter().map(assign).collect(),
-            models: Vec::new(),
-            prompts: values(prompts),
-            protocols: values(protocols),
-            methods: values(methods),
-        }
+        Listed { base: base.iter().map(assign).collect(), lists }
     }
 
     fn names(listed: &Listed) -> Vec<String> {
@@ -838,9 +834,10 @@ mod tests {
 
     #[test]
     fn models_make_variants_and_share_what_is_typed() {
-        let of = |models: &[&str], base: &[(&str, Value)]| Listed {
-            models: models.iter().map(|model| Value::from(*model)).collect(),
-            ..flag_lists(&[], &[], &["react", "cot"], base)
+        let of = |models: &[&str], base: &[(&str, Value)]| {
+            let mut listed = flag_lists(&[], &[], &["react", "cot"], base);
+            listed.lists[0].extend(models.iter().map(|model| Value::from(*model)));
+            listed
         };
         let url = [("base_url", json!(["http://h"]))];
         let variants = of(&["baseline", "openai:org/small"], &url).variants().expect("sound");

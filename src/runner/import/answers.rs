@@ -146,17 +146,13 @@ impl<'a> AnswersImporter<'a> {
     fn note(&mut self) {
         let file = &self.file;
         let mut notes = Vec::new();
-        if !self.unanswered.is_empty() {
-            let count = counted(self.unanswered.len(), "line");
-            let lines = listed(self.unanswered.iter());
-            notes.push(format!("note: {file}: {count} without an answer ({lines}): counted as wrong"));
-        }
-        if !self.by_id_alone.is_empty() {
-            let count = counted(self.by_id_alone.len(), "line");
-            let lines = listed(self.by_id_alone.iter());
-            notes.push(format!(
-                "note: {file}: {count} matched by the id alone ({lines}): the run of --like has another text"
-            ));
+        let told = [
+            (&self.unanswered, "without an answer", "counted as wrong"),
+            (&self.by_id_alone, "matched by the id alone", "the run of --like has another text"),
+        ];
+        for (lines, what, so) in told.into_iter().filter(|(lines, ..)| !lines.is_empty()) {
+            let count = counted(lines.len(), "line");
+            notes.push(format!("note: {file}: {count} {what} ({}): {so}", listed(lines.iter())));
         }
         let answered: HashSet<&str> = self.lines.keys().map(|(id, _)| id.as_str()).collect();
         let all = self.asked.all();

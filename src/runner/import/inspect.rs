@@ -119,10 +119,8 @@ impl LogsImporter<'_> {
             && (first.dataset.is_some() && said.dataset.is_some() && first.dataset != said.dataset
                 || first.epochs.unwrap_or(1) != said.epochs.unwrap_or(1))
         {
-            let message = format!(
-                "`{}` is over another dataset, or has another number of epochs, than the logs before it",
-                self.log
-            );
+            let message = "is over another dataset, or has another number of epochs, than the logs before it";
+            let message = format!("`{}` {message}", self.log);
             return Err(RunError::input(message, "import it into a folder of its own"));
         }
         self.variants.push(Variant { name, ..said.variant.clone() });

@@ -609,17 +609,13 @@ fn logged(object: &Map<String, Value>) -> Result<Option<RecordedEpisode>, String
         return if actions.is_empty() { Ok(None) } else { Err("field `observations` is empty".to_owned()) };
     };
     if observations.len() != actions.len() {
-        return Err(format!(
-            "field `observations` has {} texts where {} are expected: the question, and one for each action",
-            observations.len() + 1,
-            actions.len() + 1
-        ));
+        let (texts, expected) = (observations.len() + 1, actions.len() + 1);
+        let has = format!("field `observations` has {texts} texts where {expected} are expected");
+        return Err(format!("{has}: the question, and one for each action"));
     }
     let Some((claim, question)) = labelled(question) else {
-        return Err(format!(
-            "field `observations[0]` does not begin with `Question: ` or `Claim: `: `{}`",
-            excerpt(question)
-        ));
+        let begins = excerpt(question);
+        return Err(format!("field `observations[0]` does not begin with `Question: ` or `Claim: `: `{begins}`"));
     };
     let text = |text: &&str| Some((*text).to_owned());
     let pairs = actions.iter().zip(observations).zip(1..);

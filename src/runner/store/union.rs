@@ -185,10 +185,8 @@ impl RunFolder {
             for part in folder.parts(None)? {
                 let Some(journaled) = Journaled::read(&folder.lines(JOURNAL, &part))? else { continue };
                 is_journaled = true;
-                journal::adopt(
-                    &mut open,
-                    journaled.episodes.into_iter().filter(|(key, _)| !measured.contains(key.as_str())),
-                );
+                let left = journaled.episodes.into_iter().filter(|(key, _)| !measured.contains(key.as_str()));
+                journal::adopt(&mut open, left);
             }
         }
         for (variant, copied) in &union.copied {

@@ -279,16 +279,14 @@ impl Run<'_> {
         let sent = address_fields(&asked, &model, &body);
         let paid = self.paid_for.get_mut(&CallId::of(&sent, &request.prompt.sha256())).and_then(VecDeque::pop_front);
         let (journal, episode) = (self.journal, self.episode);
-        self.calls.push(
-            async move {
-                let result = match paid {
-                    Some(call) => Ok(call),
-                    None => complete(&model, &request, sent, journal, episode).await,
-                };
-                CallEnded { asked, body, request, reply, result, model }
-            }
-            .boxed(),
-        );
+        let calling = async move {
+            let result = match paid {
+                Some(call) => Ok(call),
+                None => complete(&model, &request, sent, journal, episode).await,
+            };
+            CallEnded { asked, body, request, reply, result, model }
+        };
+        self.calls.push(calling.boxed());
         Ok(())
     }
 

@@ -107,10 +107,8 @@ pub(super) fn read_log(path: &Path, take: &mut LogsImporter<'_>) -> Result<(), R
     let packed = bytes.starts_with(b"PK");
     let start = bytes.trim_ascii_start();
     if !packed && !start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).starts_with(b"{") {
-        return Err(not_a_log(
-            path,
-            if bytes.is_empty() { "it is empty" } else { "it does not begin as JSON or as an .eval" },
-        ));
+        let what = if bytes.is_empty() { "it is empty" } else { "it does not begin as JSON or as an .eval" };
+        return Err(not_a_log(path, what));
     }
     fill_at_most(&mut bytes, file, MAX_LOG).map_err(cannot)?;
     let sha256 = sha256_hex([bytes.as_slice()]);
