@@ -108,15 +108,8 @@ impl<'a> Talk<'a> {
         }
         let hints = Arc::new(Hints { model: Arc::clone(&one.agent.model), last: Mutex::new(None) });
         one.agent.model = Arc::<Hints>::clone(&hints);
-        Ok(Self {
-            args,
-            one,
-            hints,
-            saved,
-            started: jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string(),
-            questions: 0,
-            warned: false,
-        })
+        let started = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        Ok(Self { args, one, hints, saved, started, questions: 0, warned: false })
     }
 
     /// Answers one question and remembers it. The exit code as if it were the only one.

@@ -11,7 +11,9 @@ use crate::base::text::{shell_word, visible, visible_line};
 use crate::base::{Decoding, Method, Prompt, Question, Request, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{self, Dialogue, Layout, OptionError, Options, Protocol, Setup, Turn};
-use crate::prompting::{self, Checked, Exemplar, PromptError, PromptSource, RenderSettings, Rendered, texts};
+use crate::prompting::{
+    self, Checked, Exemplar, ExemplarOrder, PromptError, PromptSource, RenderSettings, Rendered, texts,
+};
 use crate::runner::experiment::{VariantSettings, shipped};
 use crate::runner::{find_protocol, usual_protocol};
 use anyhow::Context as _;
@@ -299,13 +301,8 @@ impl How {
         let section = texts::section(id, &options);
         let texts = texts::load(self.texts.as_deref(), source.language(), &section, &shipped::file)?;
         let max_steps = self.max_steps.map_or(protocol.profile().max_steps, usize::from);
-        let settings = RenderSettings {
-            protocol: protocol.as_ref(),
-            method,
-            shots: self.shots,
-            max_steps,
-            ..RenderSettings::default()
-        };
+        let (shots, order) = (self.shots, ExemplarOrder::default());
+        let settings = RenderSettings { protocol: protocol.as_ref(), method, shots, order, max_steps };
         let rendered = prompting::render(&source, &texts, &settings)?;
         Ok(Preview { source, chat, protocol, method, max_steps, rendered })
     }

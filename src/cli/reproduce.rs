@@ -189,13 +189,8 @@ impl Args {
     /// The experiment of the file with what was typed in place of what it says.
     fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
         let file = ExperimentFile::load(&self.experiment)?;
-        let overrides = Overrides {
-            settings: self.overriding(),
-            datasets: self.datasets(&file)?,
-            limit: self.limit,
-            repeats: None,
-            stop_when: None,
-        };
+        let (settings, datasets) = (self.overriding(), self.datasets(&file)?);
+        let overrides = Overrides { settings, datasets, limit: self.limit, repeats: None, stop_when: None };
         file.check_used(&overrides)?;
         let mut experiment = file.experiment(&overrides)?;
         experiment.limits = self.limits.limits();

@@ -432,12 +432,8 @@ impl Neutral {
         let text = |edited: &Option<String>, was: &Option<String>| {
             edited.as_ref().map(|edited| self.in_place_of(edited, was.as_deref().unwrap_or_default(), number))
         };
-        Edit {
-            thought: text(&edit.thought, &step.thought),
-            observation: text(&edit.observation, &step.observation),
-            by: PLACEBO.to_owned(),
-            ..Edit::default()
-        }
+        let (thought, observation) = (text(&edit.thought, &step.thought), text(&edit.observation, &step.observation));
+        Edit { thought, observation, by: PLACEBO.to_owned(), ..Edit::default() }
     }
 
     /// A text as long as the edit's. Where the edit leaves a text out, that text stays, and the other one is added to it: a

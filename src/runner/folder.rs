@@ -479,8 +479,5 @@ pub(crate) fn refuse_target(target: &RunFolder, hint: &str) -> Result<(), RunErr
     if path.is_symlink() {
         return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));
     }
-    match recorded(target)? {
-        None => Ok(()),
-        Some(_) => Err(holds_a_run(path, hint)),
-    }
+    recorded(target)?.map_or(Ok(()), |_| Err(holds_a_run(path, hint)))
 }

@@ -237,15 +237,8 @@ pub(super) fn new_manifest(
     repeats: u32,
     command_line: Vec<String>,
 ) -> Manifest {
-    Manifest {
-        v: MANIFEST_VERSION,
-        variants,
-        repeats,
-        dataset,
-        wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line,
-        ..Manifest::default()
-    }
+    let (v, wikitrail) = (MANIFEST_VERSION, env!("CARGO_PKG_VERSION").to_owned());
+    Manifest { v, variants, repeats, dataset, wikitrail, command_line, ..Manifest::default() }
 }
 
 fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {

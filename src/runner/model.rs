@@ -137,15 +137,8 @@ impl<'a> ModelSettings<'a> {
     }
 
     pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
-        let model = Arc::new(Baseline::new(settings));
-        BuiltModel {
-            model,
-            label: "baseline".to_owned(),
-            endpoint: "none",
-            base_url: None,
-            learned: None,
-            breaker: None,
-        }
+        let (model, label) = (Arc::new(Baseline::new(settings)), "baseline".to_owned());
+        BuiltModel { model, label, endpoint: "none", base_url: None, learned: None, breaker: None }
     }
 
     pub(super) fn is_chat(self) -> bool {

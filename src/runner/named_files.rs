@@ -238,10 +238,7 @@ fn is_known(file: &NamedFile, real: &Path, known: &Known) -> bool {
     if known.digests.is_empty() {
         return false;
     }
-    let digest = match file.value.strip_prefix(CORPUS) {
-        Some(folder) => identity(folder),
-        None => digest_of(real),
-    };
+    let digest = file.value.strip_prefix(CORPUS).map_or_else(|| digest_of(real), identity);
     digest.is_some_and(|digest| known.digests.contains(&digest))
 }
 

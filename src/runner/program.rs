@@ -78,20 +78,13 @@ fn with_models(
 ) -> Result<BuiltVariant, RunError> {
     let settings = &spec.settings;
     let start = start(command)?;
-    let tools = tools(settings, wiki)?;
+    let tools = tools(settings, wiki)?.into();
     let usual = SessionOptions::default();
     let passages = settings.passages.or(wiki.passages).unwrap_or(usual.passages);
     let timeout = settings.agent_timeout.map_or(Ok(TIMEOUT), Duration::try_from_secs_f64).unwrap_or(TIMEOUT);
     let variant = record(spec, wiki, price.cloned(), &start, &model)?;
-    let program = Program {
-        start,
-        timeout,
-        find_model,
-        model: named_model(settings).map(|(_, name)| name.to_owned()),
-        tools: tools.into(),
-        passages,
-        opened: Opened::default(),
-    };
+    let model = named_model(settings).map(|(_, name)| name.to_owned());
+    let program = Program { start, timeout, find_model, model, tools, passages, opened: Opened::default() };
     let agent = Agent {
         model: ModelSettings::baseline(<_>::default()).model,
         source: Arc::clone(&wiki.source),

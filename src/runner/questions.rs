@@ -74,13 +74,9 @@ pub(super) fn selection(settings: &DatasetSettings, known: impl Fn(&str) -> bool
         let message = format!("the file of ids `{path}` holds no id, so it selects no question");
         return Err(RunError::input(message, "write one id a line, or omit --ids to ask all questions"));
     }
-    Ok(Selection {
-        ids: listed,
-        types: settings.types.iter().flatten().flat_map(|types| types.split(',')).map(str::to_owned).collect(),
-        shuffle: settings.shuffle,
-        shuffle_like_paper: settings.shuffle_like_paper,
-        limit: settings.limit,
-    })
+    let types = settings.types.iter().flatten().flat_map(|types| types.split(',')).map(str::to_owned).collect();
+    let DatasetSettings { shuffle, shuffle_like_paper, limit, .. } = *settings;
+    Ok(Selection { ids: listed, types, shuffle, shuffle_like_paper, limit })
 }
 
 pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {

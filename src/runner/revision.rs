@@ -20,10 +20,7 @@ pub(super) fn git_revision() -> Option<String> {
 fn revision_of(folder: &Path) -> Option<String> {
     let git = folder.ancestors().find_map(git_folder)?;
     // A worktree has its own HEAD; its references are those of the main repository.
-    let common = match text(&git.join("commondir")) {
-        Some(path) => git.join(path),
-        None => git.clone(),
-    };
+    let common = text(&git.join("commondir")).map_or_else(|| git.clone(), |path| git.join(path));
     let mut value = text(&git.join("HEAD"))?;
     for _ in 0..MAX_HOPS {
         let Some(name) = value.strip_prefix("ref: ") else { break };

@@ -68,14 +68,8 @@ impl Watch {
             places.entry(id.to_owned()).or_insert(at);
         }
         let state = State { questions: vec![Seen::default(); places.len()], ..State::default() };
-        Some(Self {
-            rule,
-            places,
-            repeats: manifest.repeats,
-            tally: Tally::new(&manifest.dataset.name),
-            looked_before: manifest.stop_looked,
-            state: Mutex::new(state),
-        })
+        let (state, tally) = (Mutex::new(state), Tally::new(&manifest.dataset.name));
+        Some(Self { rule, places, repeats: manifest.repeats, tally, looked_before: manifest.stop_looked, state })
     }
 
     /// The rule of a run with all that is recorded; none where the run has no rule.

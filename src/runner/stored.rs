@@ -131,14 +131,9 @@ fn options(record: &DatasetRecord) -> ReadOptions {
 
 /// The columns of a table, as a run's manifest records them.
 pub(super) fn columns(recorded: &BTreeMap<String, String>) -> Columns {
-    let named = |name: &str| recorded.get(name).cloned();
-    Columns {
-        question: named("question"),
-        answer: named("answer"),
-        id: named("id"),
-        answer_separator: named("answer_separator"),
-        ..Columns::default()
-    }
+    let names = ["question", "answer", "id", "answer_separator"];
+    let [question, answer, id, answer_separator] = names.map(|name| recorded.get(name).cloned());
+    Columns { question, answer, id, answer_separator, ..Columns::default() }
 }
 
 /// The approaches of a run, and the questions where a record does not hold all of what was asked.

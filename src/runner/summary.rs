@@ -24,7 +24,7 @@ use std::sync::Arc;
 const BUDGETS: [&str; 3] = ["--budget-usd", "--budget-tokens", "--max-calls"];
 
 /// The figures of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Summary {
     /// The run's folder.
     pub run: PathBuf,
@@ -196,18 +196,10 @@ impl Summary {
             shard,
             active_ms: active_ms(folder, &manifest, shard)?,
             planned: part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes),
-            unfinished_shards: Vec::new(),
-            variants: Vec::new(),
-            spending: Spending::default(),
-            reasons: BTreeMap::new(),
-            hints: BTreeMap::new(),
-            agent_failures: None,
-            other_statuses: BTreeMap::new(),
-            stopping: None,
-            show_id: None,
             notes: left_out(records).collect(),
             evidence: Evidence::of(folder, &manifest),
             manifest,
+            ..Self::default()
         };
         let (mut show_id, mut lines) = (None, FailureLines::new());
         for trajectory in records.iter() {

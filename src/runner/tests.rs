@@ -2,14 +2,12 @@
 
 use super::execute::{Answer, Gate, run_episodes};
 use super::plan::{Due, Plan};
-use crate::base::{
-    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant,
-};
+use crate::base::{Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Trajectory, Variant};
 use crate::runner::agent::Episode;
 use crate::runner::store::{Appender, Lock, RunFolder};
 use crate::tests::made_up;
 use futures_util::FutureExt as _;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -24,37 +22,17 @@ fn variant(name: &str) -> Variant {
 }
 
 fn manifest(variant: Variant) -> Manifest {
-    Manifest {
-        v: 1,
-        variants: vec![variant],
-        retired: vec![],
-        stop_when: None,
-        stop_looked: 0,
-        repeats: 1,
-        experiment: None,
-        dataset: DatasetRecord {
-            name: "d".to_owned(),
-            path: "d.jsonl".to_owned(),
-            format: "jsonl".to_owned(),
-            columns: BTreeMap::new(),
-            sha256: "1".repeat(64),
-            questions: 3,
-            selection: Selection::default(),
-            ids_file: None,
-            selected: 3,
-        },
-        wikitrail: "0".to_owned(),
-        git_revision: None,
-        command_line: vec![],
-        started_at: String::new(),
-        ended_at: None,
-        logs: Vec::new(),
-        defaults: BTreeMap::new(),
-        files: BTreeMap::new(),
-        active_ms: 0,
-        limit_history: Vec::new(),
-        paid: BTreeMap::new(),
-    }
+    let dataset = DatasetRecord {
+        name: "d".to_owned(),
+        path: "d.jsonl".to_owned(),
+        format: "jsonl".to_owned(),
+        sha256: "1".repeat(64),
+        questions: 3,
+        selected: 3,
+        ..DatasetRecord::default()
+    };
+    let wikitrail = "0".to_owned();
+    Manifest { v: 1, variants: vec![variant], repeats: 1, dataset, wikitrail, ..Manifest::default() }
 }
 
 fn questions(n: usize) -> Vec<Arc<Question>> {
@@ -320,16 +298,13 @@ fn the_key_follows_what_decides_an_episode_and_nothing_else() {
     assert_eq!(base, key(variant("another name"), question(), 1));
     assert_eq!(base, key(Variant { base_url: Some("http://h".to_owned()), ..variant("a") }, question(), 1));
     assert_eq!(base, key(variant("a"), Question { index: 7, ..question() }, 1));
+    let warm = Decoding { temperature: 0.7, ..Decoding::default() };
     let changed = [
         key(Variant { model: "openai:x".to_owned(), ..variant("a") }, question(), 1),
         key(Variant { max_steps: Some(5), ..variant("a") }, question(), 1),
         key(Variant { compat: Some(Compat::Paper), ..variant("a") }, question(), 1),
         key(Variant { prompt_sha256: "2".repeat(64), ..variant("a") }, question(), 1),
-        key(
-            Variant { decoding: Decoding { temperature: 0.7, ..Decoding::default() }.into(), ..variant("a") },
-            question(),
-            1,
-        ),
+        key(Variant { decoding: warm.into(), ..variant("a") }, question(), 1),
         key(variant("a"), Question { question: "Why not?".to_owned(), ..question() }, 1),
         key(variant("a"), question(), 2),
         base,

@@ -321,17 +321,13 @@ impl<'a> Builder<'a> {
     fn setup(&self, method: Method) -> Result<Arc<Setup>, RunError> {
         let section = texts::section(self.protocol.id(), &self.options);
         let texts = texts::load(self.settings.texts.as_deref(), self.prompt.language(), &section, &shipped::file)?;
-        let settings = RenderSettings {
-            protocol: self.protocol.as_ref(),
-            method,
-            shots: self.settings.shots,
-            order: self.order,
-            max_steps: self.max_steps(),
-        };
+        let (protocol, shots, order, max_steps) =
+            (self.protocol.as_ref(), self.settings.shots, self.order, self.max_steps());
+        let settings = RenderSettings { protocol, method, shots, order, max_steps };
         Ok(Arc::new(Setup {
             frame: prompting::render(&self.prompt, &texts, &settings)?.frame,
             question_label: self.label.clone(),
-            max_steps: self.max_steps(),
+            max_steps,
             thoughts: method != Method::Act,
             decoding: self.decoding(method),
             history: Vec::new(),

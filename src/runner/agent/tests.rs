@@ -52,12 +52,8 @@ impl Model for Scripted {
         asked.push(request.clone());
         let completion =
             answer.map(|completion| Completion { usage: Some(Usage::new(10, 2)), attempts: 1, ..completion });
-        let refused = || ModelError::Refused {
-            status: 400,
-            message: "no more".to_owned(),
-            cause: crate::base::Cause::BadRequest,
-            body: None,
-        };
+        let (message, cause) = ("no more".to_owned(), crate::base::Cause::BadRequest);
+        let refused = || ModelError::Refused { status: 400, message, cause, body: None };
         std::future::ready(completion.ok_or_else(refused)).boxed()
     }
 }

@@ -116,9 +116,7 @@ impl ExperimentFile {
         let pairs = read_pairs(&mut notes, find("baseline"), find("contrasts"), &names);
         let stop_when = find("stop_when").and_then(|entry| read_stop_when(&mut notes, entry, &names));
         check_use(&mut notes, &datasets, &variants.kept);
-        let published = find("published")
-            .map(|entry| read_published(&mut notes, entry, &datasets, &variants.kept))
-            .unwrap_or_default();
+        let published = find("published").map(|entry| read_published(&mut notes, entry, &datasets, &variants.kept));
         let Some(name) = name.filter(|_| notes.is_clean()) else { return Err(notes.into_problems()) };
         Ok(Self {
             path: path.to_owned(),
@@ -131,7 +129,7 @@ impl ExperimentFile {
             variants: variants.kept,
             merged: variants.merged,
             excluded: variants.excluded,
-            published,
+            published: published.unwrap_or_default(),
         })
     }
 

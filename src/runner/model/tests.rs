@@ -210,29 +210,16 @@ fn a_header_with_a_variable_replaces_the_key_and_goes_nowhere_else() {
 #[test]
 fn reasoning_that_cannot_be_asked_for_is_refused_before_anything_is_asked() {
     let of = |text: &str| Decoding { reasoning: Reasoning::parse(text), ..Decoding::default() };
+    let small = "a budget of 1000 tokens for reasoning is below 1024, Anthropic's minimum";
+    let prefilled = "a model that reasons first does not continue the beginning of an answer";
     for (line, reasoning, forced, message) in [
         ("--model openai:m", "4096", false, "--server auto has no setting for --reasoning 4096"),
         ("--model openai:m --server dashscope", "low", false, "--server dashscope has no setting for --reasoning low"),
         ("--model openai:m --completions", "off", false, "text completions have no setting for --reasoning off"),
-        (
-            "--model anthropic:m",
-            "1000",
-            false,
-            "a budget of 1000 tokens for reasoning is below 1024, Anthropic's minimum",
-        ),
+        ("--model anthropic:m", "1000", false, small),
         ("--model anthropic:m", "high", true, "Anthropic's models cannot be made to call a function while they reason"),
-        (
-            "--model anthropic:m --prefill",
-            "low",
-            false,
-            "a model that reasons first does not continue the beginning of an answer",
-        ),
-        (
-            "--model openai:m --server vllm --prefill",
-            "low",
-            false,
-            "a model that reasons first does not continue the beginning of an answer",
-        ),
+        ("--model anthropic:m --prefill", "low", false, prefilled),
+        ("--model openai:m --server vllm --prefill", "low", false, prefilled),
     ] {
         let error = built(line).fits(&of(reasoning), None, forced).expect_err(line);
         assert_eq!((error.to_string().as_str(), error.hint().is_empty()), (message, false), "{line}");

@@ -3,7 +3,6 @@
 use super::*;
 use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -17,25 +16,17 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
         id: id.to_owned(),
         index,
         variant: "main".to_owned(),
-        repeat: 0,
         question: "Why \"so\"?\nÄ".to_owned(),
         answers: vec!["because".to_owned()],
         steps: vec![Step::default()],
         steps_recorded: true,
         answer: Some(format!("answer of {id}")),
         outcome,
-        detail: None,
-        failure: None,
-        usage: Usage::default(),
-        cost_usd: None,
         started_at: "2026-11-21T07:00:00Z".to_owned(),
         wall_ms: 1,
         compat: Some(Compat::Fixed),
-        scores: BTreeMap::new(),
-        repairs: vec![],
-        votes: Vec::new(),
-        branch: None,
         key: format!("key-{id}"),
+        ..Trajectory::default()
     }
 }
 
@@ -290,13 +281,9 @@ fn no_file_is_written_through_a_link() {
 
 #[test]
 fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
-    let call = |usage, cached| Call {
-        prompt_chars: 400,
-        completion: "x".repeat(40),
-        usage,
-        attempts: 1,
-        cached,
-        ..Call::default()
+    let call = |usage, cached| {
+        let completion = "x".repeat(40);
+        Call { prompt_chars: 400, completion, usage, attempts: 1, cached, ..Call::default() }
     };
     let counted = Some(Usage::new(7, 3));
     let with = |outcome, calls| {

@@ -5,13 +5,8 @@ use crate::base::{Call, Event, Outcome, Paid, Tool, ToolAnswer, Usage};
 use std::fs;
 
 pub(super) fn call(n: u64) -> Event {
-    Event::Call(Call {
-        prompt_chars: 400,
-        completion: "so\n".to_owned(),
-        usage: Some(Usage::new(n, 1)),
-        attempts: 1,
-        ..Call::default()
-    })
+    let (completion, usage) = ("so\n".to_owned(), Some(Usage::new(n, 1)));
+    Event::Call(Call { prompt_chars: 400, completion, usage, attempts: 1, ..Call::default() })
 }
 
 fn tool() -> Event {
