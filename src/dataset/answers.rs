@@ -47,7 +47,6 @@ pub struct AnswerRow {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerSteps {
-    /// Only their number is known.
     Count(u64),
     Listed(Vec<Step>),
 }
@@ -60,10 +59,7 @@ pub fn read_answers(file: &str, raw: &[u8]) -> Result<AnswerTable, DatasetError>
     let text = bytes::text_of(file, raw)?;
     let records = split(file, &text)?;
     let field = answer_field(file, &records.list)?;
-    let row = |record: &Record| {
-        row(record, field)
-            .map_err(|Fault { field, problem }| DatasetError::at(file, record.place, Problem::Field(field, problem)))
-    };
+    let row = |record: &Record| row(record, field).map_err(|fault| fault.at(file, record.place));
     let rows: Vec<AnswerRow> = records.list.iter().map(row).collect::<Result<_, _>>()?;
     if rows.is_empty() {
         return Err(DatasetError::of_file(file, Problem::Empty));

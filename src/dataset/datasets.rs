@@ -97,11 +97,11 @@ fn columns_of<'a>(
 // `2WikiMultiHopQA`: the layout of `HotpotQA` with `evidences [[subject, relation, object]]`; `entity_ids`,
 // `evidences_id` and `answer_id` stay in `meta`, where the file of aliases is looked up by the last.
 
-pub(super) const WIKI2: Format = Format::of_dataset("2wiki", is_wiki2, wiki2_question);
-
-fn is_wiki2(first: &First<'_>) -> bool {
-    first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key))
-}
+pub(super) const WIKI2: Format = Format::of_dataset(
+    "2wiki",
+    |first| first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key)),
+    wiki2_question,
+);
 
 fn wiki2_question(record: &Record) -> Result<Question, Fault> {
     let mut question = hotpotqa_question(record)?;
@@ -185,25 +185,19 @@ fn is_supporting(paragraph: &Value) -> Result<bool, Fault> {
 // `evidence [[[annotation, evidence, page | null, line | null]]]`; the outer lists are alternatives, all of an
 // inner list is needed. Files without `label` hide it.
 
-pub(super) const FEVER: Format = Format::of_dataset("fever", is_fever, fever_question);
-
-fn is_fever(first: &First<'_>) -> bool {
-    first.has("claim") && !first.has("question")
-}
+pub(super) const FEVER: Format =
+    Format::of_dataset("fever", |first| first.has("claim") && !first.has("question"), fever_question);
 
 fn fever_question(record: &Record) -> Result<Question, Fault> {
     let label = record.optional_string("label")?;
     let mut question = Question::new(record.id("id")?, record.question("claim")?, label.into_iter().collect());
     question.answer_kind = AnswerKind::Label;
     if let Some(evidence) = record.get("evidence") {
-        question.evidence_sets = array("evidence", evidence)?.iter().map(evidence_set).collect::<Result<_, _>>()?;
+        let set = |set| array("evidence", set)?.iter().map(evidence_piece).collect();
+        question.evidence_sets = array("evidence", evidence)?.iter().map(set).collect::<Result<_, _>>()?;
     }
     question.meta = record.rest(&["id", "claim", "label", "evidence"]);
     Ok(question)
-}
-
-fn evidence_set(value: &Value) -> Result<Vec<Evidence>, Fault> {
-    array("evidence", value)?.iter().map(evidence_piece).collect()
 }
 
 fn evidence_piece(value: &Value) -> Result<Evidence, Fault> {
@@ -330,7 +324,8 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
     "simpleqa",
     |first| {
         let marked = ["metadata", "original_index"].iter().any(|field| first.has(field)) || first.named("simpleqa");
-        let own = first.has("problem") && first.has("answer") && !first.has_in_any_case("question");
+        let has_question = first.record.fields.keys().any(|name| name.eq_ignore_ascii_case("question"));
+        let own = first.has("problem") && first.has("answer") && !has_question;
         (own && marked) || has_aliased_form(first, "simpleqa")
     },
     |record| {

@@ -1,6 +1,7 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
-use super::Place;
+use super::error::Problem;
+use super::{DatasetError, Place};
 use crate::base::excerpt;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -18,9 +19,7 @@ pub(super) enum Layout {
     /// JSON objects one after the other, in most files one per line.
     #[default]
     Lines,
-    /// Comma-separated cells under a header.
     Csv,
-    /// Tab-separated cells under a header.
     Tsv,
 }
 
@@ -36,7 +35,17 @@ impl Fault {
     }
 
     pub(super) fn expected(field: &str, what: &str, value: &Value) -> Self {
-        Self { field: field.to_owned(), problem: format!("expected {what}, found `{}`", excerpt(&value.to_string())) }
+        Self::expected_of_cell(field, what, &value.to_string())
+    }
+
+    /// The same of the text in a table's cell.
+    pub(super) fn expected_of_cell(field: &str, what: &str, cell: &str) -> Self {
+        Self { field: field.to_owned(), problem: format!("expected {what}, found `{}`", excerpt(cell)) }
+    }
+
+    /// The error of the record at this place.
+    pub(super) fn at(self, file: &str, place: Place) -> DatasetError {
+        DatasetError::at(file, place, Problem::Field(self.field, self.problem))
     }
 }
 
@@ -134,11 +143,6 @@ pub(super) struct First<'a> {
 impl First<'_> {
     pub(super) fn has(&self, field: &str) -> bool {
         self.record.fields.contains_key(field)
-    }
-
-    /// Whether it has the field in whatever case of its letters.
-    pub(super) fn has_in_any_case(&self, field: &str) -> bool {
-        self.record.fields.keys().any(|name| name.eq_ignore_ascii_case(field))
     }
 
     /// Whether it has all of these fields, and no other.

@@ -147,7 +147,6 @@ fn sentences(names: &[&str], renamed: &[(usize, &str)], what: &str) -> Vec<Strin
     case.into_iter().chain(other).collect()
 }
 
-/// Columns or keys that hold answers.
 const ANSWERS: [&str; 4] = ["answer", "answers", "possible_answers", "aliases"];
 /// What a column or a key of gold answers is often called.
 const LIKE_ANSWERS: [&str; 4] = ["answer", "gold", "label", "target"];

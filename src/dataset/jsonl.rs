@@ -82,8 +82,14 @@ fn row_question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     for field in [answer.as_str(), "aliases"] {
         // Beside a column of answers that was named, a column `aliases` is the table's own.
         let separator = columns.answer_separator.as_deref().filter(|_| field == answer || columns.answer.is_none());
-        let separated = |cell| json_list(cell).or_else(|| Some(separated_list(cell, separator?)));
-        if let Some(list) = record.get(field).and_then(Value::as_str).and_then(separated) {
+        let separated = |cell: &str| {
+            // Without the white space around them; empty ones are none.
+            let answers = cell.split(separator?).map(str::trim).filter(|answer| !answer.is_empty());
+            Some(answers.map(Value::from).collect())
+        };
+        if let Some(list) =
+            record.get(field).and_then(Value::as_str).and_then(|cell| json_list(cell).or_else(|| separated(cell)))
+        {
             record.fields.insert(field.to_owned(), list);
         }
     }
@@ -100,12 +106,6 @@ fn json_list(cell: &str) -> Option<Value> {
     let list = as_written(serde_json::from_str(cell).ok()?)?;
     let scalar = |item: &Value| item.is_string() || item.is_boolean();
     list.as_array()?.iter().all(scalar).then_some(list)
-}
-
-/// The answers of a cell without the white space around them; empty ones are none.
-fn separated_list(cell: &str, separator: &str) -> Value {
-    let answers = cell.split(separator).map(str::trim).filter(|answer| !answer.is_empty());
-    answers.map(Value::from).collect()
 }
 
 /// The field that holds the answers, and what it holds: the official one first.

@@ -139,7 +139,6 @@ struct Reader<'a> {
     /// Id → place of the record that has it, and whether that one is answerable.
     seen: HashMap<String, (Place, bool)>,
     questions: Vec<Arc<Question>>,
-    /// Records that hold no question.
     bad: Vec<DatasetError>,
     /// The keys of all records of our own form, each once, in the order of their first use.
     keys: Vec<String>,
@@ -199,10 +198,7 @@ impl<'a> Reader<'a> {
         let record = &record;
         match format.question(record, columns) {
             Ok(question) => self.question(format, question, record),
-            Err(fault) => {
-                let problem = Problem::Field(fault.field, fault.problem);
-                self.bad.push(DatasetError::at(file, record.place, problem));
-            }
+            Err(fault) => self.bad.push(fault.at(file, record.place)),
         }
         Ok(())
     }

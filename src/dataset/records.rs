@@ -2,7 +2,7 @@
 
 use super::bytes::{MAX_FILE_BYTES, newlines};
 use super::error::Problem;
-use super::fields::{Layout, Record, as_written};
+use super::fields::{Fault, Layout, Record, as_written};
 use super::table::{self, Records};
 use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::digest::Digester;
@@ -115,10 +115,7 @@ fn record(file: &str, place: Place, value: Value, text: &str, columns: &Columns)
             keep_numbers(&mut fields, text, columns);
             Ok(Record { place, fields })
         }
-        other => {
-            let problem = format!("expected an object, found `{}`", excerpt(&other.to_string()));
-            Err(DatasetError::at(file, place, Problem::Field("(record)".to_owned(), problem)))
-        }
+        other => Err(Fault::expected("(record)", "an object", &other).at(file, place)),
     }
 }
 

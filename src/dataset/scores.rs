@@ -2,12 +2,13 @@
 //! episode (`id`, `variant`, `repeat` and the value).
 
 use super::error::Problem;
-use super::fields::{Layout, Record};
+use super::fields::{Fault, Layout, Record};
 use super::table::{self, Records};
 use super::{DatasetError, bytes, records};
 use crate::base::{excerpt, unique};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::hash::Hash;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
@@ -61,16 +62,29 @@ pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTabl
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
     let records = Records::with_key("id", |options| table::split(file, &text, layout, options))?;
     let (figures, others) = figures(&records.list);
-    let mut read = ScoreTable { figures, rows: Vec::with_capacity(records.list.len()), others };
-    let mut seen = HashMap::new();
-    for record in &records.list {
-        let row = row(file, record, &read.figures, texts)?;
-        if let Some(first) = seen.insert((row.id.clone(), row.variant.clone(), row.repeat), record.place) {
-            return Err(DatasetError::at(file, record.place, Problem::Duplicate(excerpt(&row.id), first)));
+    let row = |record: &Record| row(record, &figures, texts).map(Some);
+    let rows = rows(file, &records.list, row, |row| (row.id.clone(), (row.variant.clone(), row.repeat)))?;
+    Ok(ScoreTable { figures, rows, others })
+}
+
+/// The rows of a table, at least one; `key` begins with the id, and is that of one row only.
+fn rows<R, K: Hash + Eq>(
+    file: &str,
+    records: &[Record],
+    row: impl Fn(&Record) -> Result<Option<R>, Fault>,
+    key: impl Fn(&R) -> (String, K),
+) -> Result<Vec<R>, DatasetError> {
+    let (mut rows, mut seen) = (Vec::with_capacity(records.len()), HashMap::new());
+    for record in records {
+        let Some(row) = row(record).map_err(|fault| fault.at(file, record.place))? else { continue };
+        let key = key(&row);
+        let id = excerpt(&key.0);
+        if let Some(first) = seen.insert(key, record.place) {
+            return Err(DatasetError::at(file, record.place, Problem::Duplicate(id, first)));
         }
-        read.rows.push(row);
+        rows.push(row);
     }
-    if read.rows.is_empty() { Err(DatasetError::of_file(file, Problem::Empty)) } else { Ok(read) }
+    if rows.is_empty() { Err(DatasetError::of_file(file, Problem::Empty)) } else { Ok(rows) }
 }
 
 /// The columns of numbers, and the others. Those that must hold shares are judged row by row.
@@ -94,17 +108,10 @@ fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
     (figures, others)
 }
 
-fn row(file: &str, record: &Record, figures: &[String], texts: &[String]) -> Result<ScoreRow, DatasetError> {
+fn row(record: &Record, figures: &[String], texts: &[String]) -> Result<ScoreRow, Fault> {
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
-    let fault =
-        |field: &str, problem: String| DatasetError::at(file, record.place, Problem::Field(field.to_owned(), problem));
-    let expected =
-        |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", excerpt(found)));
-    let id = cell("id").ok_or_else(|| fault("id", "missing".to_owned()))?.to_owned();
-    let repeat = match cell("repeat") {
-        None => 0,
-        Some(text) => text.trim().parse().map_err(|_| expected("repeat", "a whole number from 0", text))?,
-    };
+    let id = cell("id").ok_or_else(|| Fault::missing("id"))?.to_owned();
+    let repeat = cell("repeat").map_or(Ok(0), repeat)?;
     let mut values = Vec::with_capacity(figures.len());
     for figure in figures {
         let share = SHARES.contains(&figure.as_str());
@@ -112,13 +119,19 @@ fn row(file: &str, record: &Record, figures: &[String], texts: &[String]) -> Res
             None => None,
             Some(text) => match number(text) {
                 Some(value) if !share || (0.0..=1.0).contains(&value) => Some(value),
-                _ if share => return Err(expected(figure, "a number from 0 to 1", text)),
-                _ => return Err(expected(figure, "a number", text)),
+                _ => {
+                    let what = if share { "a number from 0 to 1" } else { "a number" };
+                    return Err(Fault::expected_of_cell(figure, what, text));
+                }
             },
         });
     }
     let texts = texts.iter().filter_map(|name| Some((name.clone(), cell(name)?.to_owned()))).collect();
     Ok(ScoreRow { id, repeat, variant: cell("variant").map(str::to_owned), texts, values })
+}
+
+fn repeat(cell: &str) -> Result<u32, Fault> {
+    cell.trim().parse().map_err(|_| Fault::expected_of_cell("repeat", "a whole number from 0", cell))
 }
 
 /// Whether a cell says that it holds no number, as numpy and pandas write it. It counts as an empty one.
@@ -149,7 +162,6 @@ pub struct ValueRow {
     pub run: Option<String>,
     pub variant: Option<String>,
     pub repeat: Option<u32>,
-    /// A finite number.
     pub value: f64,
     pub line: usize,
 }
@@ -163,17 +175,9 @@ pub fn read_values(file: &str, raw: &[u8], name: Option<&str>) -> Result<ValueTa
     let text = bytes::text_of(file, raw)?;
     let records = Records::with_key("id", |options| records::split(file, &text, options))?;
     let (name, field) = field_of(file, &records.list, name)?;
-    let mut read = ValueTable { name, rows: Vec::with_capacity(records.list.len()) };
-    let mut seen = HashMap::new();
-    for record in &records.list {
-        let Some(row) = value_row(file, record, &field)? else { continue };
-        let key = (row.id.clone(), row.run.clone(), row.variant.clone(), row.repeat);
-        if let Some(first) = seen.insert(key, record.place) {
-            return Err(DatasetError::at(file, record.place, Problem::Duplicate(excerpt(&row.id), first)));
-        }
-        read.rows.push(row);
-    }
-    if read.rows.is_empty() { Err(DatasetError::of_file(file, Problem::Empty)) } else { Ok(read) }
+    let key = |row: &ValueRow| (row.id.clone(), (row.run.clone(), row.variant.clone(), row.repeat));
+    let rows = rows(file, &records.list, |record| value_row(record, &field), key)?;
+    Ok(ValueTable { name, rows })
 }
 
 /// The metric's name, and the field that holds its values.
@@ -197,11 +201,9 @@ fn field_of(file: &str, records: &[Record], name: Option<&str>) -> Result<(Strin
     }
 }
 
-fn value_row(file: &str, record: &Record, field: &str) -> Result<Option<ValueRow>, DatasetError> {
+fn value_row(record: &Record, field: &str) -> Result<Option<ValueRow>, Fault> {
     let fault = |field: &str, what: &str, found: &Value| {
-        let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-        let problem = format!("expected {what}, found `{}`", excerpt(&found));
-        DatasetError::at(file, record.place, Problem::Field(field.to_owned(), problem))
+        Fault::expected_of_cell(field, what, &found.as_str().map_or_else(|| found.to_string(), str::to_owned))
     };
     let none = |text: &str| text.trim().is_empty() || is_nan(text);
     let Some(value) = record.get(field).filter(|value| value.as_str().is_none_or(|text| !none(text))) else {
@@ -217,11 +219,9 @@ fn value_row(file: &str, record: &Record, field: &str) -> Result<Option<ValueRow
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
         Some(other) => Err(fault(field, "a text", other)),
     };
-    let missing = || DatasetError::at(file, record.place, Problem::Field("id".to_owned(), "missing".to_owned()));
-    let repeat = text("repeat")?.map(|repeat| repeat.trim().parse().map_err(|_| repeat)).transpose();
-    let repeat = repeat.map_err(|found| fault("repeat", "a whole number from 0", &Value::String(found)))?;
+    let repeat = text("repeat")?.map(|cell| repeat(&cell)).transpose()?;
     Ok(Some(ValueRow {
-        id: text("id")?.ok_or_else(missing)?,
+        id: text("id")?.ok_or_else(|| Fault::missing("id"))?,
         run: text("run")?,
         variant: text("variant")?,
         repeat,
