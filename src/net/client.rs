@@ -403,12 +403,6 @@ impl MemoryBudget {
     }
 }
 
-impl MemoryPermit {
-    pub(super) fn is_reserved(&self) -> bool {
-        self.0.is_some()
-    }
-}
-
 impl PartialEq for MemoryPermit {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -632,7 +626,7 @@ async fn body(
         }
         if let Some(budget) = settings.memory
             && body.len() + piece.len() > MAX_UNRESERVED
-            && !memory.is_reserved()
+            && memory.0.is_none()
         {
             let most = if announced > 0 { announced } else { limit };
             memory = deadline.pause(budget.reserve(most)).await;

@@ -9,7 +9,6 @@ use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Longest quoted reason, in characters.
 const REASON_CHARS: usize = 200;
 
 /// Why there is no answer: host, port and reason, but never a secret, or the user part or query of a URL.
@@ -181,7 +180,6 @@ pub(crate) fn is_private(host: &str) -> bool {
 struct Causes {
     reason: String,
     refused: bool,
-    /// The host's name has no address.
     unknown: bool,
     tls: bool,
 }

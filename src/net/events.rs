@@ -19,22 +19,19 @@ pub(crate) struct Events {
 
 impl Events {
     /// Takes the next piece. Passes the events that end in it to `each`, until that returns false.
-    pub(crate) fn push(&mut self, mut piece: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) {
-        if self.after_return && !piece.is_empty() {
-            self.after_return = false;
-            piece = piece.strip_prefix(b"\n").unwrap_or(piece);
-        }
-        while let Some(at) = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.line.extend_from_slice(&piece[..at]);
-            let rest = &piece[at + 1..];
-            let returned = piece[at] == b'\r';
-            self.after_return = returned && rest.is_empty();
-            piece = if returned { rest.strip_prefix(b"\n").unwrap_or(rest) } else { rest };
-            if !self.end_line(each) {
-                return;
+    pub(crate) fn push(&mut self, piece: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) {
+        for &byte in piece {
+            let after_return = std::mem::replace(&mut self.after_return, byte == b'\r');
+            match byte {
+                b'\n' if after_return => {}
+                b'\n' | b'\r' => {
+                    if !self.end_line(each) {
+                        return;
+                    }
+                }
+                _ => self.line.push(byte),
             }
         }
-        self.line.extend_from_slice(piece);
     }
 
     pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&[u8]) -> bool) {

@@ -103,15 +103,8 @@ pub struct Limiters {
     /// Longest wait that any server may ask for, instead of the one in the settings.
     max_wait: Option<Duration>,
     hasher: RandomState,
-    entries: Mutex<Vec<Entry>>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    provider: String,
-    /// A keyed hash, rather than the key itself.
-    key: Option<u64>,
-    limiter: Arc<Limiter>,
+    /// By provider and a keyed hash of the key, rather than the key itself.
+    entries: Mutex<Vec<(String, Option<u64>, Arc<Limiter>)>>,
 }
 
 impl Limiters {
@@ -124,19 +117,19 @@ impl Limiters {
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
         let mut limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = limiters.iter().find(|entry| entry.provider == provider && entry.key == key) {
-            return Arc::clone(&entry.limiter);
+        if let Some((.., limiter)) = limiters.iter().find(|(of, of_key, _)| of == provider && *of_key == key) {
+            return Arc::clone(limiter);
         }
         let max_wait = self.max_wait.unwrap_or(settings.max_wait);
         let limiter = Arc::new(Limiter::new(&Settings { max_wait, ..settings.clone() }));
-        limiters.push(Entry { provider: provider.to_owned(), key, limiter: Arc::clone(&limiter) });
+        limiters.push((provider.to_owned(), key, Arc::clone(&limiter)));
         limiter
     }
 
     /// All limiters with their providers, oldest first, one per key.
     pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
         let limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        limiters.iter().map(|entry| (entry.provider.clone(), Arc::clone(&entry.limiter))).collect()
+        limiters.iter().map(|(provider, _, limiter)| (provider.clone(), Arc::clone(limiter))).collect()
     }
 }
 
@@ -313,7 +306,8 @@ struct State {
     rested: u64,
     queued: Option<Span>,
     concurrency: Concurrency,
-    rate: Rate,
+    requests: Option<Bucket>,
+    tokens: Option<Bucket>,
     pause: Pause,
     /// When the places of refused requests may be taken again.
     empty_until: BinaryHeap<Reverse<Duration>>,
@@ -321,8 +315,14 @@ struct State {
 
 impl State {
     fn new(settings: &Settings) -> Self {
-        let (concurrency, rate) = (Concurrency::new(settings), Rate::new(settings));
-        Self { settings: settings.clone(), concurrency, rate, ..Self::default() }
+        Self {
+            settings: settings.clone(),
+            concurrency: Concurrency::new(settings),
+            // Requests are paid in advance, as none may exceed the limit.
+            requests: settings.requests_per_minute.map(|most| Bucket { owed: 1, ..Bucket::new(most, 100) }),
+            tokens: settings.tokens_per_minute.map(|most| Bucket::new(most, 10)),
+            ..Self::default()
+        }
     }
 
     fn rests(&mut self, span: Span) -> u64 {
@@ -370,15 +370,22 @@ impl State {
             return Err(Wait::Until(earliest));
         }
         // Last, as it counts the request.
-        self.rate.take(tokens).map_err(|wait| Wait::Until(now.saturating_add(wait)))?;
+        let paid = self.requests.iter_mut().chain(&mut self.tokens).try_for_each(Bucket::pay);
+        paid.map_err(|wait| Wait::Until(now.saturating_add(wait)))?;
+        self.requests.iter_mut().for_each(|requests| requests.owe(1, 0));
+        self.correct(0, tokens);
         Ok(self.concurrency.sent(now, timeout))
+    }
+
+    fn correct(&mut self, estimate: u64, actual: u64) {
+        self.tokens.iter_mut().for_each(|tokens| tokens.owe(actual, estimate));
     }
 
     fn ended(&mut self, now: Duration, permit: &Permit<'_>) {
         self.concurrency.ended();
         match permit.attempt {
             Attempt::Answered { status: 200..=299, accepted: true, tokens, .. } => {
-                self.rate.correct(permit.tokens, tokens.unwrap_or(permit.tokens));
+                self.correct(permit.tokens, tokens.unwrap_or(permit.tokens));
                 self.concurrency.answered(now, permit.sent, permit.silence);
                 self.answered = Some(now);
             }
@@ -503,12 +510,6 @@ impl Clock for TokioClock {
     }
 }
 
-#[derive(Debug, Default)]
-struct Rate {
-    requests: Option<Bucket>,
-    tokens: Option<Bucket>,
-}
-
 /// A request is sent once those before it are paid for: a cancelled wait costs nothing, and estimates are corrected.
 #[derive(Debug)]
 struct Bucket {
@@ -517,27 +518,6 @@ struct Bucket {
     burst: NonZeroU32,
     /// Not yet paid; overpaid if negative.
     owed: i64,
-}
-
-impl Rate {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self {
-            // Requests are paid in advance, as none may exceed the limit.
-            requests: settings.requests_per_minute.map(|most| Bucket { owed: 1, ..Bucket::new(most, 100) }),
-            tokens: settings.tokens_per_minute.map(|most| Bucket::new(most, 10)),
-        }
-    }
-
-    pub(super) fn take(&mut self, tokens: u64) -> Result<(), Duration> {
-        self.requests.iter_mut().chain(&mut self.tokens).try_for_each(Bucket::pay)?;
-        self.requests.iter_mut().for_each(|requests| requests.owe(1, 0));
-        self.correct(0, tokens);
-        Ok(())
-    }
-
-    fn correct(&mut self, estimate: u64, actual: u64) {
-        self.tokens.iter_mut().for_each(|tokens| tokens.owe(actual, estimate));
-    }
 }
 
 impl Bucket {

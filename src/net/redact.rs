@@ -148,10 +148,6 @@ impl SecretSet {
         Self(hidden)
     }
 
-    pub fn of_user(address: &str) -> Self {
-        Self::new(redact::user_secrets(address))
-    }
-
     pub fn all(&self) -> Vec<&str> {
         self.0.iter().map(SecretString::expose_secret).collect()
     }
@@ -253,7 +249,7 @@ mod tests {
 
     #[test]
     fn all_of_an_answer_is_searched() {
-        let hidden = SecretSet::of_user("http://me:hidden-word@h/v1");
+        let hidden = SecretSet::new(super::user_secrets("http://me:hidden-word@h/v1"));
         assert_eq!(hidden.all(), ["bWU6aGlkZGVuLXdvcmQ=", "hidden-word"]);
         let mut body = vec![0xff; 5000];
         body.extend_from_slice(b"hidden-word, Basic bWU6aGlkZGVuLXdvcmQ=.\xff");

@@ -169,7 +169,14 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     let client = Client::new(client_settings(settings, way, limiter)?)?;
     let scripts = if way == Way::Retriever { base.to_owned() } else { scripts(base) };
     let shown = crate::net::redact::user(&scripts);
-    Ok(Site { scripts, shown, client, hidden: SecretSet::of_user(base), concurrent, per_minute })
+    Ok(Site {
+        scripts,
+        shown,
+        client,
+        hidden: SecretSet::new(crate::net::redact::user_secrets(base)),
+        concurrent,
+        per_minute,
+    })
 }
 
 /// Where a site has its scripts: beside the script that an address names, else in `/w` below it, which is above `/wiki`.

@@ -8,6 +8,7 @@ use crate::base::digest::hex;
 use crate::base::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,13 +21,6 @@ const VERSION: u32 = 1;
 const NAME: &str = "wikitrail";
 /// Longest first line; other files may have no line end at all.
 pub(super) const MAX_HEADER_BYTES: u64 = 1 << 12;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Header<'a> {
-    v: u32,
-    tape: Cow<'a, str>,
-}
 
 /// Only the version: a newer line may lack fields that this program expects.
 #[derive(Deserialize)]
@@ -71,24 +65,14 @@ pub(super) fn read_head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
         let begun = header_line().as_bytes().starts_with(bytes);
         return if begun { Ok(Head::Empty) } else { Err(foreign()) };
     };
-    let first = &bytes[..end];
-    let parsed = serde_json::from_slice::<Header<'_>>(first);
-    match parsed {
-        Ok(header) if header.tape == NAME && header.v == VERSION => Ok(Head::Recording(end + 1)),
-        _ => match serde_json::from_slice::<Version>(first) {
-            Ok(Version { v }) if v > u64::from(VERSION) && names_a_recording(first) => Err(newer_version(path, v)),
-            _ => Err(foreign()),
-        },
+    let header: Map<String, Value> = serde_json::from_slice(&bytes[..end]).map_err(|_| foreign())?;
+    let version =
+        header.get("v").and_then(Value::as_u64).filter(|_| header.get("tape").is_some_and(|tape| tape == NAME));
+    match version {
+        Some(newer) if newer > u64::from(VERSION) => Err(newer_version(path, newer)),
+        Some(version) if version == u64::from(VERSION) && header.len() == 2 => Ok(Head::Recording(end + 1)),
+        _ => Err(foreign()),
     }
-}
-
-fn names_a_recording(line: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Named<'a> {
-        #[serde(borrow)]
-        tape: Cow<'a, str>,
-    }
-    serde_json::from_slice::<Named<'_>>(line).is_ok_and(|named| named.tape == NAME)
 }
 
 fn newer_version(path: &Path, found: u64) -> TapeError {
