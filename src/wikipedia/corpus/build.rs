@@ -52,7 +52,6 @@ pub enum OnDuplicate {
     #[default]
     LowestId,
     Last,
-    /// None: the build ends.
     Error,
 }
 
@@ -99,7 +98,6 @@ pub enum BuildError {
     Duplicate(String),
     #[error("cannot write `{path}`: {reason}")]
     Write { path: String, reason: String },
-    /// What was written cannot be opened.
     #[error("the corpus that was written does not open: {0}")]
     Unsound(#[from] CorpusError),
 }
@@ -365,7 +363,7 @@ impl Collected<'_> {
         // Pages without a number come last, passages behind them.
         let mut order = u64::MAX.to_be_bytes().to_vec();
         let mut article = match record {
-            Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
+            Record::Redirect { title, to } => return self.redirects.push(title, to),
             Record::Article(article) => {
                 let first = match on_duplicate {
                     OnDuplicate::Last => u64::MAX - self.rows(),
@@ -398,7 +396,7 @@ impl Collected<'_> {
             return Ok(());
         }
         for redirect in std::mem::take(&mut article.redirects) {
-            self.redirects.push(redirect.as_bytes(), article.title.as_bytes())?;
+            self.redirects.push(redirect, article.title.as_bytes())?;
         }
         if article.is_empty() {
             self.sources[source].skipped.empty += 1;
@@ -423,7 +421,7 @@ impl Collected<'_> {
         value.extend_from_slice(&u32::try_from(source).unwrap_or(u32::MAX).to_be_bytes());
         value.extend_from_slice(&place.line.to_be_bytes());
         value.extend_from_slice(place.member.as_deref().unwrap_or_default().as_bytes());
-        self.articles.push(&key, &value)
+        self.articles.push(key, value)
     }
 }
 

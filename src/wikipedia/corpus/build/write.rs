@@ -1,6 +1,6 @@
 //! One pass over the articles in title order: pages, names, index and identity.
 
-use super::sort::{Distinct, Sorted, Sorter};
+use super::sort::{Distinct, Pair, Sorted, Sorter};
 use super::{BuildSettings, Progress};
 use crate::wikipedia::corpus::index::{INDEX, IndexWriter};
 use crate::wikipedia::corpus::manifest::Sentences;
@@ -60,7 +60,7 @@ pub(super) fn write(
     let part = (settings.memory / 8).max(LEAST_PART);
     let parts = Parts { folder: work.to_owned(), part, made: Vec::new(), open: None, text: 0 };
     let mut facts = Facts::new(dir, work, settings)?;
-    let mut redirects = redirects.pairs().peekable();
+    let mut redirects = redirects.peekable();
     // The index is the most work, the pages come second; identity and names are the third.
     let parts = std::thread::scope(|scope| {
         let threads = settings.threads;
@@ -219,12 +219,8 @@ fn dash(id: &str) -> String {
 }
 
 /// The names that lead to an article, which come in the order of articles.
-fn redirects_of(
-    number: u32,
-    redirects: &mut Peekable<impl Iterator<Item = io::Result<(Vec<u8>, Vec<u8>)>>>,
-) -> io::Result<Vec<String>> {
-    let leads_here =
-        |pair: &io::Result<(Vec<u8>, Vec<u8>)>| pair.as_ref().map_or(true, |(to, _)| *to == number.to_be_bytes());
+fn redirects_of(number: u32, redirects: &mut Peekable<Sorted>) -> io::Result<Vec<String>> {
+    let leads_here = |pair: &io::Result<Pair>| pair.as_ref().map_or(true, |(to, _)| *to == number.to_be_bytes());
     let names = std::iter::from_fn(|| redirects.next_if(leads_here));
     names.map(|pair| String::from_utf8(pair?.1).map_err(io::Error::other)).collect()
 }
@@ -259,11 +255,11 @@ impl Facts {
         {
             for (further, key) in [0, 2].into_iter().zip(Fold::CURRENT.keys(name)) {
                 let value = [&[further + redirect], page.as_slice(), &number.to_be_bytes()].concat();
-                self.keys.push(key.as_bytes(), &value)?;
+                self.keys.push(key, value)?;
             }
         }
         for redirect in &article.redirects {
-            self.redirects.push(redirect.as_bytes(), &number.to_be_bytes())?;
+            self.redirects.push(redirect.as_bytes(), number.to_be_bytes())?;
         }
         let written = &mut self.written;
         written.articles += 1;
@@ -292,9 +288,9 @@ impl Facts {
 
 /// Writes each name with the article whose value comes first; returns how many names had others.
 fn first_of_each(names: Sorter, out: &mut NameWriter) -> Result<u64, Failed> {
-    let mut sorted = names.sorted()?;
     let (mut last, mut collisions) = (None::<(Vec<u8>, u64, bool)>, 0);
-    while let Some((key, value)) = sorted.next()? {
+    for pair in names.sorted()? {
+        let (key, value) = pair?;
         let number = value.last_chunk().map_or(0, |number| u64::from(u32::from_be_bytes(*number)));
         match &mut last {
             Some((name, first, others)) if *name == key => {
@@ -302,8 +298,8 @@ fn first_of_each(names: Sorter, out: &mut NameWriter) -> Result<u64, Failed> {
                 *others |= number != *first;
             }
             _ => {
-                out.insert(key, number)?;
-                last = Some((key.to_vec(), number, false));
+                out.insert(&key, number)?;
+                last = Some((key, number, false));
             }
         }
     }
