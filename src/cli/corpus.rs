@@ -109,7 +109,7 @@ fn execute_info(args: &InfoArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let mut out = stdout().styled();
     if args.attribution {
-        notice(&args.dir, &manifest, &mut out).map_err(unusable)??;
+        notice(&args.dir, &manifest, &mut out).map_err(pack_failure)?;
         warn_of_license(&manifest);
     } else if args.json {
         json_line(&mut out, &manifest)?;
@@ -137,6 +137,13 @@ pub(in crate::cli) struct PackArgs {
     quiet: bool,
 }
 
+fn pack_failure(error: PackError) -> anyhow::Error {
+    match error {
+        PackError::Corpus(error) => unusable(error),
+        PackError::Write(error) => error.into(),
+    }
+}
+
 fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let shown = args.out.display();
@@ -162,12 +169,8 @@ fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
         bar.set_message(format!("packing, {} of {} articles", thousands(done), thousands(manifest.articles)));
         bar.tick();
     };
-    let packed = output_file::write(&file, |file| {
-        pack(&args.dir, &args.out, file, &mut progress).map_err(|error| match error {
-            PackError::Corpus(error) => unusable(error),
-            PackError::Write(error) => error.into(),
-        })
-    });
+    let packed =
+        output_file::write(&file, |file| pack(&args.dir, &args.out, file, &mut progress).map_err(pack_failure));
     bar.finish_and_clear();
     packed?;
     let size = args.out.metadata().map_or(0, |written| written.len());

@@ -13,7 +13,6 @@ use std::path::Path;
 /// Words that are shown before the first one that differs, and from there on.
 const BEFORE: usize = 4;
 const SHOWN: usize = 8;
-/// Characters of an excerpt.
 const MAX_EXCERPT: usize = 160;
 
 #[derive(Debug, thiserror::Error)]

@@ -166,7 +166,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// What was read here.
     fn found(self, record: Result<Record, String>) -> Found {
         match record {
             Ok(record) => Ok(Imported { record, place: self }),

@@ -39,7 +39,6 @@ pub(super) struct TextIndex {
     fold: Fold,
 }
 
-/// How articles are ranked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rule {
     /// What a word in the title weighs, against one in the text.

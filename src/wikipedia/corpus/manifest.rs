@@ -45,7 +45,6 @@ pub struct Manifest {
     /// Pages that list the articles of one name.
     pub disambiguations: u32,
     pub sentences: Sentences,
-    /// Bytes of all texts.
     pub text_bytes: u64,
     pub license: License,
     /// The site that the pages were frozen from, if they were.
@@ -77,7 +76,6 @@ named! {
 pub enum Sentences {
     /// At least one block is a list of sentences.
     Given,
-    /// Blocks are texts.
     #[default]
     None,
 }
@@ -108,7 +106,6 @@ pub struct Freeze {
     pub permalink: String,
     /// Which reading of pages the texts are.
     pub compat: Compat,
-    /// Whether the texts keep footnote marks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub footnotes: bool,
     /// What the pages are true to.
@@ -123,7 +120,6 @@ pub struct Freeze {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
-    /// How it was read.
     pub format: String,
     /// Name of the file, without its folder.
     pub file: String,
@@ -217,25 +213,16 @@ impl Manifest {
             _ => CorpusError::Read { path: path.display().to_string(), reason: error.to_string() },
         })?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| damaged(error.message().to_owned()))?;
-        match table.get("format").and_then(toml::Value::as_integer) {
-            Some(found) if found > i64::from(FORMAT) => {
-                return Err(CorpusError::Other {
-                    file: path.display().to_string(),
-                    what: format!("has format {found}, and this version reads formats up to {FORMAT}"),
-                });
-            }
-            _ => {}
+        let other = |what: String| Err(CorpusError::Other { file: path.display().to_string(), what });
+        let format = table.get("format").and_then(toml::Value::as_integer);
+        if let Some(found) = format.filter(|found| *found > i64::from(FORMAT)) {
+            return other(format!("has format {found}, and this version reads formats up to {FORMAT}"));
         }
         let manifest: Self = table.try_into().map_err(|error: toml::de::Error| damaged(error.message().to_owned()))?;
         let (built, current) = (&manifest.build, Build::current());
         if built.fold > current.fold || built.rank > current.rank || built.index != current.index {
-            return Err(CorpusError::Other {
-                file: path.display().to_string(),
-                what: format!(
-                    "was built by rules of wikitrail {}, which differ from those of this version",
-                    built.wikitrail
-                ),
-            });
+            let by = &built.wikitrail;
+            return other(format!("was built by rules of wikitrail {by}, which differ from those of this version"));
         }
         Ok(manifest)
     }
@@ -455,14 +442,9 @@ impl About {
         let head: Head<Map<String, Value>> =
             serde_json::from_slice(line).map_err(|error| wrong(&json_error::in_line(&error)))?;
         let mut corpus = head.corpus;
-        match corpus.get("format").and_then(Value::as_u64) {
-            Some(found) if found > u64::from(FORMAT) => {
-                let newest = FORMAT;
-                return Err(wrong(&format_args!(
-                    "it has format {found}, and this version reads formats up to {newest}"
-                )));
-            }
-            _ => {}
+        let format = corpus.get("format").and_then(Value::as_u64);
+        if let Some(found) = format.filter(|found| *found > u64::from(FORMAT)) {
+            return Err(wrong(&format!("it has format {found}, and this version reads formats up to {FORMAT}")));
         }
         let folder = [json!(Build::current()), json!({})];
         corpus.extend(OF_THE_FOLDER.map(str::to_owned).into_iter().zip(folder));

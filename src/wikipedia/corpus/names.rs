@@ -26,7 +26,6 @@ const FEWEST: usize = 3;
 /// How many names of a folder are looked at for those that begin alike.
 const LOOKED_AT: usize = 100;
 
-/// Writes names, which come in order.
 pub(super) type NameWriter = MapBuilder<BufWriter<File>>;
 
 pub(super) struct Names {
@@ -34,7 +33,6 @@ pub(super) struct Names {
     pub(super) redirects: Table,
     /// By folded name.
     pub(super) keys: Table,
-    /// How names and words are folded.
     pub(super) fold: Fold,
     /// How many names are looked at for those that begin alike.
     looked_at: usize,
@@ -87,27 +85,24 @@ impl Names {
 
     /// Up to `most` articles whose folded names begin as `key` does, for as long as any does.
     pub(super) fn like(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let numbers = self.keys.guarded(|map| {
+        self.keys.numbers(|map| {
             let common = common_prefix(map.as_fst(), key.as_bytes());
             if common.len() < FEWEST { Vec::new() } else { beginning(map, common, most, self.looked_at) }
-        })?;
-        numbers.into_iter().map(|number| self.keys.small(number)).collect()
+        })
     }
 
     /// Up to `most` articles whose titles are not before `title`, in the order of the titles.
     #[cfg(feature = "serve")]
     pub(super) fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let numbers = self.titles.guarded(|map| {
+        self.titles.numbers(|map| {
             let mut titles = map.range().ge(title).into_stream();
-            std::iter::from_fn(|| titles.next().map(|(_, number)| number)).take(most).collect::<Vec<u64>>()
-        })?;
-        numbers.into_iter().map(|number| self.titles.small(number)).collect()
+            std::iter::from_fn(|| titles.next().map(|(_, number)| number)).take(most).collect()
+        })
     }
 
     /// Up to `most` articles with a folded name that begins as `key`, in the order of the names.
     pub(super) fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let numbers = self.keys.guarded(|map| beginning(map, key.as_bytes(), most, self.looked_at))?;
-        numbers.into_iter().map(|number| self.keys.small(number)).collect()
+        self.keys.numbers(|map| beginning(map, key.as_bytes(), most, self.looked_at))
     }
 }
 
@@ -148,6 +143,10 @@ impl Table {
     /// The library panics on a file that was damaged since it was written.
     fn guarded<T>(&self, read: impl FnOnce(&Map<OwnedBytes>) -> T) -> Result<T, CorpusError> {
         catch_unwind(AssertUnwindSafe(|| read(&self.map))).map_err(|_| self.damaged("a name leads out of it"))
+    }
+
+    fn numbers(&self, read: impl FnOnce(&Map<OwnedBytes>) -> Vec<u64>) -> Result<Vec<u32>, CorpusError> {
+        self.guarded(read)?.into_iter().map(|number| self.small(number)).collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Result<Option<u32>, CorpusError> {
@@ -241,7 +240,6 @@ impl Fold {
     }
 }
 
-/// Where a folded text has gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gaps {
     /// At spaces and at punctuation.

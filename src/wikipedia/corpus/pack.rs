@@ -67,11 +67,9 @@ fn lines<W: Write>(folder: &Folder, about: &About, mut out: W, progress: &mut dy
 // Whom to name for the texts of a corpus: the notice that their license asks for.
 
 /// Writes the license, whom to name, what was changed, and each page with its revision, its date and where it can be read.
-pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<io::Result<()>, CorpusError> {
+pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<(), PackError> {
     let folder = Folder::open(dir, manifest)?;
-    if let Err(error) = write_head(manifest, out) {
-        return Ok(Err(error));
-    }
+    write_head(manifest, out)?;
     let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink).filter(|permalink| !permalink.is_empty());
     let mut last = None;
     for number in 0..manifest.articles {
@@ -81,11 +79,9 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
         let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));
         let columns = [Some(article.title), article.timestamp, place];
         let columns: Vec<String> = columns.into_iter().flatten().map(|text| one_line(&text)).collect();
-        if let Err(error) = writeln!(out, "{}", columns.join("\t")) {
-            return Ok(Err(error));
-        }
+        writeln!(out, "{}", columns.join("\t"))?;
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// The longest text of a line, in characters.

@@ -30,7 +30,6 @@ pub(super) fn open_json_lines(path: &Path) -> Result<Records, ImportError> {
 
 /// Lines of our own, which may be a packed corpus.
 enum OwnLines {
-    /// The first line decides.
     Begun,
     Lines,
     /// With the identity that it has to have, and that of the articles until now.

@@ -116,7 +116,6 @@ fn read(file: File, kind: Rows, member: Option<&Arc<str>>, send: &SyncSender<Fou
     catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| Err(READER_FAILED.to_owned()))
 }
 
-/// The columns that are read.
 fn columns(schema: &Type, kind: Rows) -> Result<Type, String> {
     let there = schema.get_fields();
     let has = |name: &str| column(schema, name).is_some();

@@ -456,38 +456,13 @@ const MAX_TABLE: u64 = 16 << 20;
 
 /// A cluster that is read once, from front to end.
 struct Cluster<'a> {
-    source: Source<'a>,
+    source: Box<dyn Read + 'a>,
+    is_packed: bool,
     /// Where each blob begins, and the last ends.
     places: Vec<u64>,
     at: u64,
     /// The blob that was read last, or why nothing more can be read.
     last: Result<(usize, Vec<u8>)>,
-}
-
-enum Source<'a> {
-    Plain(Section<'a>),
-    Packed(Box<dyn Read + 'a>),
-}
-
-impl Source<'_> {
-    fn skip(&mut self, bytes: u64) -> io::Result<()> {
-        match self {
-            Self::Plain(section) => {
-                section.at = section.at.saturating_add(bytes).min(section.end);
-                Ok(())
-            }
-            Self::Packed(source) => io::copy(&mut source.take(bytes), &mut io::sink()).map(drop),
-        }
-    }
-}
-
-impl Read for Source<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(section) => section.read(bytes),
-            Self::Packed(source) => source.read(bytes),
-        }
-    }
 }
 
 impl<'a> Cluster<'a> {
@@ -503,19 +478,19 @@ impl<'a> Cluster<'a> {
         let mut section = Section { parts: &archive.parts, at, end: archive.end };
         let [kind] = read_exactly(&mut section).map_err(damaged)?;
         let width = if kind & 0x10 == 0 { 4 } else { 8 };
-        let packed = |section| BufReader::with_capacity(1 << 16, section);
-        let mut source = match kind & 0x0f {
-            0 | 1 => Source::Plain(section),
-            4 => Source::Packed(Box::new(XzReader::new_mem_limit(packed(section), false, XZ_MEMORY))),
+        let bytes = BufReader::with_capacity(1 << 16, section);
+        let (is_packed, mut source): (bool, Box<dyn Read>) = match kind & 0x0f {
+            0 | 1 => (false, Box::new(bytes)),
+            4 => (true, Box::new(XzReader::new_mem_limit(bytes, false, XZ_MEMORY))),
             5 => {
-                let unpacker = zstd::stream::read::Decoder::with_buffer(packed(section)).map_err(damaged)?;
-                Source::Packed(Box::new(unpacker.single_frame()))
+                let unpacker = zstd::stream::read::Decoder::with_buffer(bytes).map_err(damaged)?;
+                (true, Box::new(unpacker.single_frame()))
             }
             other => return Err(format!("cluster {index} is packed in the way {other}, which is not known")),
         };
         let places = blob_places(&mut source, width).map_err(damaged)?;
         let at = places.first().copied().unwrap_or_default();
-        Ok(Self { source, places, at, last: Ok((usize::MAX, Vec::new())) })
+        Ok(Self { source, is_packed, places, at, last: Ok((usize::MAX, Vec::new())) })
     }
 
     /// A blob of at most so many bytes, which may not lie before one that was asked for.
@@ -534,14 +509,14 @@ impl<'a> Cluster<'a> {
         let (Some(skipped), Some(length)) = (begin.checked_sub(self.at), end.checked_sub(*begin)) else {
             return Err("the blobs of its cluster are in no order".to_owned());
         };
-        if *begin > MAX_CLUSTER && matches!(self.source, Source::Packed(_)) {
+        if *begin > MAX_CLUSTER && self.is_packed {
             return Err(format!("its cluster is larger than {} MiB", MAX_CLUSTER >> 20));
         }
         if length > most {
             return Err(format!("it is larger than {} MiB", most >> 20));
         }
-        let skip = self.source.skip(skipped);
-        let read = skip.and_then(|()| read_at_most(self.source.by_ref().take(length), most));
+        let skip = io::copy(&mut self.source.by_ref().take(skipped), &mut io::sink());
+        let read = skip.and_then(|_| read_at_most(self.source.by_ref().take(length), most));
         let blob = read.map_err(|error| format!("its cluster is damaged: {error}"))?;
         self.at = *end;
         if blob.len() as u64 == length { Ok(blob) } else { Err("its cluster ends too early".to_owned()) }
