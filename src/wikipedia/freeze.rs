@@ -224,13 +224,13 @@ impl Freezer {
                 return Err(error);
             }
             Some(Err(error)) => {
-                let (plan, path) = (self.plan(), self.fetched.path.clone());
+                let (plan, path) = (self.plan(), self.fetched.lines.path.clone());
                 return Err(FreezeError::Fetch { error: Box::new(error), plan, path });
             }
         }
         let (settings, left_out) = self.build_settings()?;
         let built = build(&self.options.dir, &settings, &mut |stage| show(FreezeProgress::Building(stage)));
-        let path = self.fetched.path.clone();
+        let path = self.fetched.lines.path.clone();
         let built = built.map_err(|error| FreezeError::Build { error, path })?;
         self.fetched.remove()?;
         Ok(FreezeEnd::Done(Box::new(built), left_out))
@@ -284,7 +284,11 @@ impl Freezer {
             began: known.as_ref().map_or_else(today, |asked| asked.began.clone()),
         };
         match known {
-            None => self.fetched.begin(asked),
+            None => {
+                self.fetched.append(&asked)?;
+                self.fetched.asked = Some(asked);
+                Ok(())
+            }
             Some(known) if known == asked => Ok(()),
             Some(known) => Err(self.refused(&known, &asked)),
         }
@@ -305,7 +309,7 @@ impl Freezer {
             .map(|(flag, known, asked)| format!("{flag} was {known}, and is {asked}"))
             .collect();
         let what = if differing.is_empty() { "the titles are others".to_owned() } else { differing.join("; ") };
-        FreezeError::OtherFreeze { path: self.fetched.path.clone(), what }
+        FreezeError::OtherFreeze { path: self.fetched.lines.path.clone(), what }
     }
 
     /// Asks the site for the answers to searches that only it can say.
@@ -447,7 +451,7 @@ impl Freezer {
             changes: Some(if self.options.footnotes { CHANGES_WITH_MARKS } else { CHANGES }.to_owned()),
         };
         let settings = BuildSettings {
-            sources: vec![(Format::Frozen, kept.path.clone())],
+            sources: vec![(Format::Frozen, kept.lines.path.clone())],
             name: self.options.name.clone(),
             extent: Some(Extent::Page),
             facts,
@@ -491,7 +495,6 @@ struct FreezeRequest {
 
 struct FetchedFile {
     lines: LineFile,
-    path: PathBuf,
     asked: Option<FreezeRequest>,
     /// Title that was asked for → the page and the revision that it leads to.
     pins: BTreeMap<String, Pin>,
@@ -507,14 +510,9 @@ struct FetchedFile {
 }
 
 impl FetchedFile {
-    /// Where what is fetched for a corpus at `dir` is kept.
-    fn path_for(dir: &Path) -> PathBuf {
-        dir.with_added_extension("fetched.jsonl")
-    }
-
-    /// Opens the file, or makes it. A torn last line is dropped.
+    /// Opens the file beside the corpus at `dir`, or makes it. A torn last line is dropped.
     fn open(dir: &Path) -> Result<Self, FreezeError> {
-        let path = Self::path_for(dir);
+        let path = dir.with_added_extension("fetched.jsonl");
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|source| FreezeError::file("create", folder, source))?;
         }
@@ -526,7 +524,6 @@ impl FetchedFile {
         file.repair(&tail, false)?;
         let mut kept = Self {
             lines: file,
-            path,
             asked: None,
             pins: BTreeMap::new(),
             left_out: BTreeMap::new(),
@@ -542,7 +539,7 @@ impl FetchedFile {
     fn read(&mut self) -> Result<(), FreezeError> {
         let file = self.lines.reader()?;
         for (number, line) in (1..).zip(lines(file)) {
-            let line = line.map_err(|source| FreezeError::file("read", &self.path, source))?;
+            let line = line.map_err(|source| FreezeError::file("read", &self.lines.path, source))?;
             let parsed = if number == 1 {
                 serde_json::from_slice(&line).map(|asked| self.asked = Some(asked))
             } else {
@@ -550,7 +547,7 @@ impl FetchedFile {
             };
             let is_ours = parsed.is_ok() && self.asked.as_ref().is_some_and(|asked| asked.v == VERSION);
             if !is_ours {
-                return Err(FreezeError::Damaged { path: self.path.clone(), line: number });
+                return Err(FreezeError::Damaged { path: self.lines.path.clone(), line: number });
             }
         }
         Ok(())
@@ -590,12 +587,6 @@ impl FetchedFile {
         self.fate(title).is_some()
     }
 
-    fn begin(&mut self, asked: FreezeRequest) -> Result<(), FreezeError> {
-        self.append(&asked)?;
-        self.asked = Some(asked);
-        Ok(())
-    }
-
     /// Appends a line, which is on disk then.
     fn keep(&mut self, kept: &FetchedLine) -> Result<(), FreezeError> {
         self.append(kept)?;
@@ -610,6 +601,7 @@ impl FetchedFile {
     }
 
     fn remove(self) -> Result<(), FreezeError> {
-        fs::remove_file(&self.path).map_err(|source| FreezeError::file("remove", &self.path, source))
+        let path = &self.lines.path;
+        fs::remove_file(path).map_err(|source| FreezeError::file("remove", path, source))
     }
 }

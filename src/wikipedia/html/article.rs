@@ -100,7 +100,7 @@ pub fn article_among(
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
     let title = text_of(&page, &HEADING);
     let named = kind == PageKind::Results || title.is_some() || text_of(&page, &HEAD_TITLE).is_some();
-    let from_mediawiki = named && is_made_by_mediawiki(&page);
+    let from_mediawiki = named && page.tree.values().filter_map(Node::as_element).any(is_mediawiki);
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
 
@@ -364,11 +364,7 @@ pub fn describe(html: &str) -> Description {
     )
 }
 
-/// Whether any element of a page is one that `MediaWiki` writes.
-pub(super) fn is_made_by_mediawiki(page: &Html) -> bool {
-    page.tree.values().filter_map(Node::as_element).any(is_mediawiki)
-}
-
+/// Whether an element is one that `MediaWiki` writes.
 fn is_mediawiki(element: &Element) -> bool {
     match element.name() {
         "meta" => {
