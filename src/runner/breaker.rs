@@ -311,10 +311,6 @@ impl Model for Watched<dyn Model, ModelError> {
 }
 
 impl Source for Watched<dyn Source, SourceError> {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.ask(self.inner.search(query), SourceError::Internal).boxed()
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         self.ask(self.inner.retrieve(asked), SourceError::Internal).boxed()
     }

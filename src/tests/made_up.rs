@@ -1,7 +1,7 @@
 //! A variant and a source that are made up, for episodes without model and network.
 
 use crate::base::{Compat, Decoding, Method, Provenance, Variant, Wording};
-use crate::wikipedia::{Found, Source, SourceError};
+use crate::wikipedia::{Found, Retrieval, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -47,7 +47,9 @@ pub(crate) fn variant(name: &str) -> Variant {
 pub(crate) struct OnePage;
 
 impl Source for OnePage {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let (Retrieval::Search { query } | Retrieval::Passages { query, .. } | Retrieval::Document { id: query }) =
+            asked;
         let provenance = Provenance {
             source: "made".to_owned(),
             url: "made:".to_owned(),

@@ -8,10 +8,11 @@
 
 use super::cache::{PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, lead_links};
-use super::html_source::shown_url;
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, URI_TOO_LONG, no_results};
+use super::source::{
+    self, Found, MAX_QUERY_BYTES, Retrieval, Source, SourceError, URI_TOO_LONG, no_results, shown_url,
+};
 use crate::base::text::printable;
 use crate::base::{Provenance, sha256_hex};
 use crate::net::{Answer, MemoryPermit};
@@ -200,8 +201,8 @@ fn path(parameters: &[(&str, &str)]) -> String {
 }
 
 impl Source for ApiSource {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.find(query).boxed()
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        async move { self.find(asked.of_site()?).await }.boxed()
     }
 }
 
@@ -217,20 +218,11 @@ impl Reply {
             return Ok(Self { envelope: Envelope::default(), error: None, answer });
         }
         if !answer.ok() {
-            return Err(SourceError::Status {
-                url: shown_url(&answer.url),
-                status: answer.status,
-                said: String::new(),
-                wait: answer.retry_after,
-            });
+            return Err(SourceError::of_status(&answer, String::new()));
         }
         let declared = answer.content_type.as_deref().unwrap_or("");
         if !declared.to_ascii_lowercase().contains("json") {
-            return Err(SourceError::ContentType {
-                url: shown_url(&answer.url),
-                content_type: printable(declared, 80),
-                expected: "JSON",
-            });
+            return Err(SourceError::of_content_type(&answer, declared, "JSON"));
         }
         let mut envelope: Envelope =
             serde_json::from_slice(&answer.body).map_err(|error| out_of_shape(&answer, &error.to_string()))?;
@@ -244,14 +236,12 @@ impl Reply {
 
     /// The content, for requests that must not be refused.
     fn content(self) -> Result<(Envelope, Answer), SourceError> {
-        let (url, wait) = (shown_url(&self.answer.url), self.answer.retry_after);
         match self.error {
             Some(ErrorBody { code, info }) => {
+                let (url, wait) = (shown_url(&self.answer.url), self.answer.retry_after);
                 Err(SourceError::Api { url, code: printable(&code, 60), info: printable(&info, 200), wait })
             }
-            None if self.answer.status == URI_TOO_LONG => {
-                Err(SourceError::Status { url, status: URI_TOO_LONG, said: String::new(), wait })
-            }
+            None if self.answer.status == URI_TOO_LONG => Err(SourceError::of_status(&self.answer, String::new())),
             None => Ok((self.envelope, self.answer)),
         }
     }

@@ -6,15 +6,13 @@ use crate::base::Compat;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use lru::LruCache;
-use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::available_parallelism;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
 
-/// How many pages are kept.
 const MAX_PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// How many bytes of text they may hold together.
 const MAX_PAGE_BYTES: usize = 64 << 20;
@@ -123,10 +121,7 @@ impl<K: Hash + Eq, V: Clone> SizedLru<K, V> {
         Self { kept: Mutex::new((LruCache::new(max_values), 0)), max_bytes }
     }
 
-    pub(super) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-    {
+    pub(super) fn get(&self, key: &K) -> Option<V> {
         locked(&self.kept).0.get(key).map(|(value, _)| value.clone())
     }
 
@@ -165,7 +160,6 @@ pub(super) fn text_bytes(texts: &[String]) -> usize {
 // What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 // or on its way.
 
-/// How many findings are kept.
 const MAX_FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// How many bytes of text they may hold together. Pages that the source itself keeps are shared with it.
 const MAX_FINDING_BYTES: usize = 32 << 20;
@@ -178,11 +172,11 @@ const MAX_FINDING_BYTES: usize = 32 << 20;
 pub struct SearchCache<S> {
     source: S,
     kept: SizedLru<String, Found>,
-    /// The searches under way. All that wait for one learn how it ended.
-    asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
+    /// The searches under way, each held by the caller that asks, and then by those that wait for it, in turn.
+    under_way: Mutex<HashMap<String, Weak<AsyncMutex<SearchEnd>>>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 enum SearchEnd {
     /// It is under way, or the caller gave up.
     #[default]
@@ -190,21 +184,7 @@ enum SearchEnd {
     /// What it said cannot be kept; one of those who wait asks again.
     NotKept,
     /// That one asked again. What it was told holds for all who waited: a site in trouble is not asked by each of them.
-    Again(Arc<Result<Found, SourceError>>),
-}
-
-/// A search on its way. Dropped, it is over, and all who wait for it are told.
-struct SearchUnderWay<'a> {
-    asked: &'a Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
-    query: &'a str,
-    /// Waited for until it is dropped.
-    end: watch::Sender<SearchEnd>,
-}
-
-impl Drop for SearchUnderWay<'_> {
-    fn drop(&mut self) {
-        locked(self.asked).remove(self.query);
-    }
+    Again(Result<Found, SourceError>),
 }
 
 /// A panic elsewhere cannot leave either store half-changed in a way that matters.
@@ -213,79 +193,53 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<S: Source> SearchCache<S> {
-    /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
-        Self { source, kept: SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES), asked: Mutex::default() }
+        Self { source, kept: SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES), under_way: Mutex::default() }
     }
 
-    /// What is kept under `key`, or what the source answers once it is asked.
-    async fn find<'a>(
-        &'a self,
-        key: Cow<'a, str>,
-        source: impl Fn() -> BoxFuture<'a, Result<Found, SourceError>>,
-    ) -> Result<Found, SourceError> {
-        let mut again = false;
-        loop {
-            if let Some(found) = self.kept.get(&*key) {
-                return Ok(found);
-            }
-            match self.ask(&key) {
-                Ok(asking) => return self.ask_source(asking, source, again).await,
-                Err(mut end) => {
-                    // An error means that the caller gave up: another one asks in its place.
-                    let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
-                    match ended {
-                        Ok(SearchEnd::Again(result)) => return (*result).clone(),
-                        Ok(SearchEnd::NotKept) => again = true,
-                        Ok(SearchEnd::Open) | Err(_) => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
-    async fn ask_source<'a>(
-        &self,
-        asking: SearchUnderWay<'_>,
-        source: impl FnOnce() -> BoxFuture<'a, Result<Found, SourceError>>,
-        again: bool,
-    ) -> Result<Found, SourceError> {
-        // The earlier caller may have ended since.
-        if let Some(found) = self.kept.get(asking.query) {
+    /// What is kept of what is `asked`, or what the source answers.
+    async fn find(&self, asked: Retrieval<'_>) -> Result<Found, SourceError> {
+        let (kind, text) = asked.kind_and_text();
+        // No search has such a character, which sites refuse.
+        let key = kind.map_or_else(|| text.to_owned(), |kind| format!("{kind}\0{text}"));
+        if let Some(found) = self.kept.get(&key) {
             return Ok(found);
         }
-        let result = source().await;
+        let search = self.search_under_way(&key);
+        let mut end = search.lock().await;
+        if let Some(found) = self.kept.get(&key) {
+            return Ok(found);
+        }
+        if let SearchEnd::Again(result) = &*end {
+            return result.clone();
+        }
+        let result = self.source.retrieve(asked).await;
+        let is_again = matches!(*end, SearchEnd::NotKept);
+        *end = if is_again { SearchEnd::Again(result.clone()) } else { SearchEnd::NotKept };
         if let Ok(found) = &result
             && found.provenance().status == 200
         {
-            self.kept.put(asking.query.to_owned(), found.clone(), finding_size(found) + asking.query.len());
+            let size = finding_size(found) + key.len();
+            self.kept.put(key, found.clone(), size);
         }
-        asking.end.send_replace(if again { SearchEnd::Again(Arc::new(result.clone())) } else { SearchEnd::NotKept });
         result
     }
 
-    /// The right to ask, or the end of the search that somebody else has sent already.
-    fn ask<'a>(&'a self, query: &'a str) -> Result<SearchUnderWay<'a>, watch::Receiver<SearchEnd>> {
-        let mut asked = locked(&self.asked);
-        if let Some(end) = asked.get(query) {
-            return Err(end.clone());
-        }
-        let (sender, end) = watch::channel(SearchEnd::Open);
-        asked.insert(query.to_owned(), end);
-        Ok(SearchUnderWay { asked: &self.asked, query, end: sender })
+    /// The search that another caller makes already, or a new one.
+    fn search_under_way(&self, key: &str) -> Arc<AsyncMutex<SearchEnd>> {
+        let mut searches = locked(&self.under_way);
+        searches.retain(|_, search| search.strong_count() > 0);
+        searches.get(key).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let search = Arc::default();
+            searches.insert(key.to_owned(), Arc::downgrade(&search));
+            search
+        })
     }
 }
 
 impl<S: Source> Source for SearchCache<S> {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.find(Cow::Borrowed(query), move || self.source.search(query)).boxed()
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        // No search has such a character, which sites refuse.
-        let (kind, text) = asked.kind_and_text();
-        self.find(Cow::Owned(format!("{kind}\0{text}")), move || self.source.retrieve(asked)).boxed()
+        self.find(asked).boxed()
     }
 }
 
@@ -304,7 +258,8 @@ fn finding_size(found: &Found) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{
-        Found, MAX_FINDING_BYTES, MAX_FINDINGS, MAX_PAGE_BYTES, PageCache, Reading, SearchCache, Source, SourceError,
+        Found, MAX_FINDING_BYTES, MAX_FINDINGS, MAX_PAGE_BYTES, PageCache, Reading, Retrieval, SearchCache, Source,
+        SourceError,
     };
     use crate::base::Provenance;
     use futures_util::FutureExt as _;
@@ -345,7 +300,8 @@ mod tests {
     struct Counting(Mutex<Vec<String>>);
 
     impl Source for Counting {
-        fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+            let (_, query) = asked.kind_and_text();
             self.0.lock().expect("no panic").push(query.to_owned());
             let asked = self.0.lock().expect("no panic").len();
             let mut words = query.split(' ');
@@ -396,9 +352,9 @@ mod tests {
     }
 
     impl Source for Slow {
-        fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
             async move {
-                let found = self.counting.search(query);
+                let found = self.counting.retrieve(asked);
                 self.go.notified().await;
                 found.await
             }
@@ -434,7 +390,7 @@ mod tests {
         drop(first);
         source.source.go.notify_one();
         second.await.expect("found");
-        assert!(source.asked.lock().expect("no panic").is_empty());
+        assert!(source.under_way.lock().expect("no panic").values().all(|search| search.strong_count() == 0));
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Pro
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use folder::verify;
 pub use import::{Facts, Format, files};
-pub use index::Passage;
+use index::Passage;
 pub use manifest::{Extent, FetchedLine, Freeze, Frozen, Manifest, NameCounts, SearchAnswer, title_of};
 pub use pack::{PackError, notice, pack};
 
@@ -168,7 +168,7 @@ impl Corpus {
         Ok(Found::Passages { passages, provenance })
     }
 
-    fn passage(&self, Passage { number, block, score }: Passage) -> Result<FoundPassage, CorpusError> {
+    pub(crate) fn passage(&self, Passage { number, block, score }: Passage) -> Result<FoundPassage, CorpusError> {
         let page = self.page(number)?;
         let sentences = page.sentences.as_ref().and_then(|map| Some((block, map.ends(block)?.to_vec())));
         let (title, text) = (page.title.clone(), page.blocks[block].clone());
@@ -215,13 +215,9 @@ impl Corpus {
 }
 
 impl Source for Corpus {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let found = self.find(query).map_err(|error| SourceError::Internal(error.to_string()));
-        std::future::ready(found).boxed()
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         let found = match asked {
+            Retrieval::Search { query } => self.find(query),
             Retrieval::Passages { query, count } => self.passages_found(query, count),
             Retrieval::Document { id } => self.document_found(id),
         };

@@ -4,7 +4,9 @@ use super::cache::{PageCache, Pages, Reading};
 use super::html::{Article, ArticleOptions, PageKind, describe};
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, URI_TOO_LONG, no_results};
+use super::source::{
+    self, Found, MAX_QUERY_BYTES, Retrieval, Source, SourceError, URI_TOO_LONG, no_results, shown_url,
+};
 use crate::base::text::printable;
 use crate::base::{Compat, Provenance};
 use crate::net::Answer;
@@ -78,8 +80,8 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
 }
 
 impl Source for HtmlSource {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.find(query).boxed()
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        async move { self.find(asked.of_site()?).await }.boxed()
     }
 }
 
@@ -155,18 +157,12 @@ fn charset(content_type: &str) -> Option<&str> {
 fn page_text(answer: Answer) -> Result<String, SourceError> {
     // A part of a page (206), somebody's changed copy (203) and no page (204, 205) are successes for HTTP only.
     if answer.status != 200 {
-        let said = self_description(&String::from_utf8_lossy(&answer.body));
-        let Answer { url, status, retry_after: wait, .. } = answer;
-        return Err(SourceError::Status { url: shown_url(&url), status, said, wait });
+        return Err(SourceError::of_status(&answer, self_description(&String::from_utf8_lossy(&answer.body))));
     }
     let declared = answer.content_type.as_deref().unwrap_or("");
     let media_type = declared.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml") {
-        return Err(SourceError::ContentType {
-            url: shown_url(&answer.url),
-            content_type: printable(declared, 80),
-            expected: "HTML",
-        });
+        return Err(SourceError::of_content_type(&answer, declared, "HTML"));
     }
     let label = charset(declared).unwrap_or("utf-8");
     let wrong =
@@ -199,11 +195,6 @@ fn self_description(html: &str) -> String {
 /// Scheme, host and port of an address, for a message.
 fn host_of(url: &str) -> String {
     url::Url::parse(url).map_or_else(|_| shown_url(url), |url| shown_url(&url.origin().ascii_serialization()))
-}
-
-/// An address for a message: capped, one line.
-pub(super) fn shown_url(url: &str) -> String {
-    printable(url, 200)
 }
 
 #[cfg(test)]

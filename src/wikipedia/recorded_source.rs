@@ -26,7 +26,7 @@ struct RecordedSearch<'a> {
     compat: Compat,
     /// Of passages and documents: which of the two, and how many.
     #[serde(skip_serializing_if = "Option::is_none")]
-    retrieval: Option<&'a str>,
+    retrieval: Option<String>,
     /// Only in the keys of a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'a str>,
@@ -50,28 +50,20 @@ impl SourceIdentity {
         Self { source: kind_of(source), compat, origin: origin.map(redact::url) }
     }
 
-    fn request(&self, query: &str, retrieval: Option<&str>, origin: Option<&str>) -> CanonicalRequest {
+    fn request(&self, asked: Retrieval<'_>, origin: Option<&str>) -> CanonicalRequest {
+        let (retrieval, query) = asked.kind_and_text();
         let (source, compat) = (self.source.as_str(), self.compat);
         CanonicalRequest::new(Kind::Wiki, &RecordedSearch { query, source, compat, retrieval, origin })
-    }
-
-    fn request_of(&self, asked: Retrieval<'_>, origin: Option<&str>) -> CanonicalRequest {
-        let (kind, text) = asked.kind_and_text();
-        self.request(text, Some(&kind), origin)
     }
 }
 
 /// A source whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
 pub type Recording = Wrapped<dyn Source, SourceIdentity, Recorder>;
 
-impl Recording {
-    /// Records the answer to what was `asked`.
-    fn record<'a>(
-        &'a self,
-        asked: CanonicalRequest,
-        answer: BoxFuture<'a, Result<Found, SourceError>>,
-    ) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let place = self.tape.place(asked);
+impl Source for Recording {
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let place = self.tape.place(self.identity.request(asked, None));
+        let answer = self.inner.retrieve(asked);
         async move {
             let found = answer.await;
             let answer = match &found {
@@ -88,16 +80,6 @@ impl Recording {
     }
 }
 
-impl Source for Recording {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.record(self.identity.request(query, None, None), self.inner.search(query))
-    }
-
-    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.record(self.identity.request_of(asked, None), self.inner.retrieve(asked))
-    }
-}
-
 /// A recorded source: every answer is as it was recorded, times included, and no request is sent.
 #[derive(Debug)]
 pub struct Replaying {
@@ -109,9 +91,11 @@ impl Replaying {
     pub fn new(identity: SourceIdentity, player: Player) -> Self {
         Self { identity, player }
     }
+}
 
-    fn answer(&self, asked: CanonicalRequest) -> BoxFuture<'_, Result<Found, SourceError>> {
-        let answer = self.player.answer(asked);
+impl Source for Replaying {
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let answer = self.player.answer(self.identity.request(asked, None));
         async move {
             match answer.await? {
                 Answer::Found(found) => Ok(*found),
@@ -122,54 +106,26 @@ impl Replaying {
     }
 }
 
-impl Source for Replaying {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.answer(self.identity.request(query, None, None))
-    }
-
-    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.answer(self.identity.request_of(asked, None))
-    }
-}
-
 /// A source that is only asked what no earlier run asked it. Unlike a request to a model, a search has one answer,
 /// however often it is made.
 ///
 /// Errors and answers without content are not cached. A cached answer says when it was fetched, and never expires.
 pub type Cached = Wrapped<dyn Source, SourceIdentity, Cache>;
 
-impl Cached {
-    /// What the cache has for what is `asked`, else what the source answers.
-    fn cached_or_asked<'a>(
-        &'a self,
-        asked: CanonicalRequest,
-        answer: impl FnOnce() -> BoxFuture<'a, Result<Found, SourceError>> + Send + 'a,
-    ) -> BoxFuture<'a, Result<Found, SourceError>> {
+impl Source for Cached {
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         async move {
-            let slot = Cache::only_slot(&asked);
+            let slot = Cache::only_slot(&self.identity.request(asked, self.identity.origin.as_deref()));
             if let Some(found) = self.tape.get(slot) {
                 return Ok(found);
             }
-            let found = answer().await?;
+            let found = self.inner.retrieve(asked).await?;
             if is_worth_keeping(&found) {
                 self.tape.put(slot, &found).await;
             }
             Ok(found)
         }
         .boxed()
-    }
-}
-
-impl Source for Cached {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let asked = self.identity.request(query, None, self.identity.origin.as_deref());
-        self.cached_or_asked(asked, || self.inner.search(query))
-    }
-
-    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.cached_or_asked(self.identity.request_of(asked, self.identity.origin.as_deref()), move || {
-            self.inner.retrieve(asked)
-        })
     }
 }
 

@@ -47,7 +47,6 @@ impl RetrieverAddress {
         Ok(Self { url, topk })
     }
 
-    /// How many passages it asks for.
     pub(crate) fn count(&self) -> usize {
         self.topk as usize
     }
@@ -182,12 +181,9 @@ fn passage(hit: &Value) -> Option<FoundPassage> {
 }
 
 impl Source for RetrieverSource {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.find(query).boxed()
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         match asked {
+            Retrieval::Search { query } => self.find(query).boxed(),
             Retrieval::Passages { query, count } => self.passages(query, count).boxed(),
             // A retriever of this kind has no address for documents; a run that wants them is refused before it begins.
             Retrieval::Document { id } => std::future::ready(Ok(self.nothing(id, None))).boxed(),

@@ -2,31 +2,35 @@
 
 use super::html::ExtractError;
 use crate::base::python::is_python_space;
-use crate::base::text::wait_in_words;
+use crate::base::text::{printable, wait_in_words};
 use crate::base::{Cause, Provenance, sha256_hex};
 use crate::net::recording::TapeError;
 use crate::net::{Answer, NetError, redact};
-use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where pages come from: what does a search for this query find?
+/// Where pages come from.
 pub trait Source: Send + Sync {
-    /// Searches for `query`, exactly as the model wrote it.
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
+    /// Finds a page, passages or a document.
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>>;
 
-    /// Finds passages or a document. Sites have neither; a run over one is refused before it begins.
-    fn retrieve<'a>(&'a self, _asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        std::future::ready(Err(SourceError::Internal("this source has no passages".to_owned()))).boxed()
+    /// Searches for `query`, exactly as the model wrote it.
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.retrieve(Retrieval::Search { query })
     }
 }
 
-/// What a retriever is asked.
+/// What a source is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retrieval<'a> {
+    /// The page of that name, or titles.
+    Search {
+        /// The query, as the model wrote it.
+        query: &'a str,
+    },
     /// The best passages for a query, `count` at most: [`Found::Passages`], or [`Found::Nothing`].
     Passages {
         /// The query, as the model wrote it.
@@ -42,20 +46,25 @@ pub enum Retrieval<'a> {
 }
 
 impl<'a> Retrieval<'a> {
-    /// What was asked in words, the query or the id apart, for the keys of recordings and caches.
-    pub(super) fn kind_and_text(self) -> (String, &'a str) {
+    /// What was asked besides a search, in words, and the query or the id, for the keys of recordings and caches.
+    pub(super) fn kind_and_text(self) -> (Option<String>, &'a str) {
         match self {
-            Self::Passages { query, count } => (format!("passages {count}"), query),
-            Self::Document { id } => ("document".to_owned(), id),
+            Self::Search { query } => (None, query),
+            Self::Passages { query, count } => (Some(format!("passages {count}")), query),
+            Self::Document { id } => (Some("document".to_owned()), id),
+        }
+    }
+
+    /// The query of a search. Sites have neither passages nor documents; a run over one is refused before it begins.
+    pub(super) fn of_site(self) -> Result<&'a str, SourceError> {
+        match self {
+            Self::Search { query } => Ok(query),
+            _ => Err(SourceError::Internal("this source has no passages".to_owned())),
         }
     }
 }
 
 impl<S: Source + ?Sized> Source for Arc<S> {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        (**self).search(query)
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         (**self).retrieve(asked)
     }
@@ -230,6 +239,16 @@ impl From<TapeError> for SourceError {
 }
 
 impl SourceError {
+    /// An answer that is no success; `said` is what it says of itself.
+    pub(super) fn of_status(answer: &Answer, said: String) -> Self {
+        Self::Status { url: shown_url(&answer.url), status: answer.status, said, wait: answer.retry_after }
+    }
+
+    /// An answer that is not of the content type `declared` by it.
+    pub(super) fn of_content_type(answer: &Answer, declared: &str, expected: &'static str) -> Self {
+        Self::ContentType { url: shown_url(&answer.url), content_type: printable(declared, 80), expected }
+    }
+
     /// A short name of the kind of error, for records and programs.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -375,6 +394,11 @@ pub(super) fn provenance_of(answer: &Answer, source: &str, title: &str) -> Prove
 /// Where an empty finding comes from that needed no request.
 pub(super) fn provenance_unsent(url: &str, source: &str, title: &str) -> Provenance {
     stamped(url, source, title, 200, &[])
+}
+
+/// An address for a message: capped, one line.
+pub(super) fn shown_url(url: &str) -> String {
+    printable(url, 200)
 }
 
 /// All addresses of live findings pass through here, and lose their user part if they still have one.

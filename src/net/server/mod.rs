@@ -23,7 +23,6 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use hyper_util::service::TowerToHyperService;
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -204,9 +203,8 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
         Err(_) => reply::text(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
     };
     if let Some(log) = &gate.log {
-        let (status, took) = (answer.status().as_u16(), began.elapsed());
-        let entry = LogEntry { method: &method, path: (log.known_path)(&path), status, took, texts };
-        (log.write)(&entry.to_string());
+        let path = (log.known_path)(&path);
+        (log.write)(&log_line(&method, path, answer.status().as_u16(), began.elapsed(), texts.as_deref()));
     }
     answer
 }
@@ -216,14 +214,6 @@ pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Characters of a target and of a body that a line shows.
 const MAX_LOGGED: usize = 1_000;
-
-pub(crate) struct LogEntry<'a> {
-    pub(crate) method: &'a Method,
-    pub(crate) path: &'static str,
-    pub(crate) status: u16,
-    pub(crate) took: Duration,
-    pub(crate) texts: Option<String>,
-}
 
 /// Everything that a request says: its target and its body, which is read for that and put back.
 async fn request_texts(request: &mut Request) -> Result<String, Refusal> {
@@ -237,16 +227,13 @@ async fn request_texts(request: &mut Request) -> Result<String, Refusal> {
     Ok(texts)
 }
 
-impl fmt::Display for LogEntry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { method, path, status, took, texts } = self;
-        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
-        // A client may invent methods, too.
-        let method = match method.as_str() {
-            known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "CONNECT" | "PATCH" | "TRACE") => known,
-            _ => "OTHER",
-        };
-        write!(f, "{now} {method} {path} {status} {} us", took.as_micros())?;
-        texts.iter().try_for_each(|texts| write!(f, " {texts}"))
-    }
+pub(crate) fn log_line(method: &Method, path: &str, status: u16, took: Duration, texts: Option<&str>) -> String {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    // A client may invent methods, too.
+    let method = match method.as_str() {
+        known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "CONNECT" | "PATCH" | "TRACE") => known,
+        _ => "OTHER",
+    };
+    let texts = texts.map(|texts| format!(" {texts}")).unwrap_or_default();
+    format!("{now} {method} {path} {status} {} us{texts}", took.as_micros())
 }

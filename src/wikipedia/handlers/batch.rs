@@ -4,7 +4,7 @@
 use crate::net::server::reply::{self, body};
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::value::RawValue;
@@ -187,13 +187,7 @@ async fn outbound<W: AsyncWrite + Unpin>(
     let (mut reader, mut line) = (BufReader::new(service), Vec::new());
     let own = format!("\"{PREFIX}");
     while matches!(reader.read_until(b'\n', &mut line).await, Ok(1..)) {
-        let answer = answer_to(&line, &own, &waiting);
-        if let Some((answer, asked)) = answer {
-            if let Some(asked) = asked {
-                // Nobody waits once the client has hung up.
-                let _ = asked.send(answer);
-            }
-        } else {
+        if !take_answer(&line, &own, &waiting) {
             let mut output = output.lock().await;
             if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
                 break;
@@ -204,24 +198,22 @@ async fn outbound<W: AsyncWrite + Unpin>(
     waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
-/// The answer to a message of a batch, with who waits for it; nothing for other messages. An answer without an id is that
-/// to the message that waits: the SDK could not read it.
-fn answer_to(line: &[u8], own: &str, waiting: &Waiting) -> Option<(Message, Option<oneshot::Sender<Message>>)> {
+/// Hands over the answer to a message of a batch; `false` for other messages. An answer without an id is that to the message
+/// that waits: the SDK could not read it.
+fn take_answer(line: &[u8], own: &str, waiting: &Waiting) -> bool {
     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_own = |id: &str| id.starts_with(own);
     if waiting.is_none() && memchr::memmem::find(line, own.as_bytes()).is_none() {
-        return None;
+        return false;
     }
-    let answer: Message = serde_json::from_slice(line).ok()?;
-    if answer.contains_key("method") {
-        return None;
-    }
+    let answer = serde_json::from_slice(line).ok().filter(|answer: &Message| !answer.contains_key("method"));
+    let Some(answer) = answer else { return false };
     let id = answer.get("id").map_or("null", |id| id.get());
-    match waiting.take_if(|(waited, _)| *waited == id || id == "null") {
-        Some((_, asked)) => Some((answer, Some(asked))),
-        None if is_own(id) => Some((answer, None)),
-        None => None,
-    }
+    let Some((_, asked)) = waiting.take_if(|(waited, _)| *waited == id || id == "null") else {
+        return id.starts_with(own);
+    };
+    // Nothing waits once the client has hung up.
+    let _ = asked.send(answer);
+    true
 }
 
 async fn write_line<W: AsyncWrite + Unpin>(output: &tokio::sync::Mutex<W>, line: &str) -> io::Result<()> {
@@ -250,7 +242,9 @@ pub(super) async fn over_http(request: Request, next: Next) -> Response {
     if !is_batch(&bytes) {
         return next.run(Request::from_parts(head, Body::from(bytes))).await;
     }
-    let items = match batch(&bytes, has_batches(&head.headers)) {
+    // A client of the version with batches names no version in its requests.
+    let allowed = head.headers.get("mcp-protocol-version").is_none_or(|version| version == VERSION);
+    let items = match batch(&bytes, allowed) {
         Ok(items) => items,
         Err(errors) => return answered(StatusCode::BAD_REQUEST, &errors),
     };
@@ -278,11 +272,6 @@ pub(super) async fn over_http(request: Request, next: Next) -> Response {
         });
     }
     if answers.is_empty() { StatusCode::ACCEPTED.into_response() } else { answered(StatusCode::OK, &answers) }
-}
-
-/// Whether a client speaks the version with batches, which names no version in its requests.
-fn has_batches(headers: &HeaderMap) -> bool {
-    headers.get("mcp-protocol-version").is_none_or(|version| version == VERSION)
 }
 
 fn answered(status: StatusCode, answers: &[String]) -> Response {

@@ -47,21 +47,16 @@ pub(crate) enum Fault {
     Busy,
     #[error("the corpus: {0}")]
     Corpus(#[from] CorpusError),
-    /// A search ended without an answer.
     #[error("the search failed inside")]
     Lost,
 }
 
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) content_type: &'static str,
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: String,
-}
+pub(crate) struct Answer(Response);
 
 impl Answer {
-    pub(crate) fn new(status: u16, content_type: &'static str, body: String) -> Self {
-        Self { status, content_type, headers: Vec::new(), body }
+    fn new(status: u16, content_type: &'static str, body: String) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self(reply::typed(status, content_type, body))
     }
 
     /// One sentence for the client.
@@ -70,7 +65,11 @@ impl Answer {
     }
 
     pub(crate) fn json(value: &Value) -> Self {
-        Self::new(200, "application/json; charset=UTF-8", value.to_string())
+        Self::json_with(200, value)
+    }
+
+    fn json_with(status: u16, value: &Value) -> Self {
+        Self::new(status, "application/json; charset=UTF-8", value.to_string())
     }
 
     fn html(page: String) -> Self {
@@ -83,7 +82,9 @@ impl Answer {
     }
 
     fn with_header(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.push((name, value.to_owned()));
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.0.headers_mut().insert(name, value);
+        }
         self
     }
 }
@@ -106,7 +107,6 @@ impl From<Refusal> for Answer {
 /// Searches that are made or wait for their turn; more are sent away.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// What a handler is given.
 type Service = State<CorpusService>;
 
 #[derive(Clone)]
@@ -180,15 +180,7 @@ pub(crate) enum Part {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let Self { status, content_type, headers, body } = self;
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = reply::typed(status, content_type, body);
-        for (name, value) in headers {
-            if let Ok(value) = HeaderValue::from_str(&value) {
-                response.headers_mut().insert(name, value);
-            }
-        }
-        response
+        self.0
     }
 }
 
@@ -199,7 +191,8 @@ impl IntoResponse for Fault {
 }
 
 pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
-    let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
+    let mut router = Router::new().route("/corpus.json", get(described));
+    router = router.route("/healthz", get(async || reply::text(StatusCode::OK, "ok")));
     let mut served = vec!["/healthz", "/corpus.json"];
     if parts.contains(&Part::MediaWiki) {
         router = router
@@ -222,7 +215,8 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
         served.extend(["/retrieve", "/search", "/batch_search", "/api/search"]);
     }
     if parts.contains(&Part::Tool) {
-        router = router.route("/tool", get(function_list)).route("/tool/{name}", post(tool));
+        let list = async |State(service): Service| tools::function_list(&service);
+        router = router.route("/tool", get(list)).route("/tool/{name}", post(tool));
         served.extend(["/tool", "/tool/NAME"]);
     }
     #[cfg(feature = "mcp")]
@@ -255,16 +249,8 @@ async fn top_k(service: Service, RawQuery(query): RawQuery) -> Result<Answer, An
     retriever::top_k_of_parameters(&service.0, query.as_deref()).await
 }
 
-async fn function_list(State(service): Service) -> Answer {
-    tools::function_list(&service)
-}
-
 async fn tool(service: Service, InPath(name): InPath<String>, body: Body) -> Result<Answer, Answer> {
     Ok(tools::posted(&service.0, &name, &reply::body(body).await?).await)
-}
-
-async fn healthy() -> Response {
-    reply::text(StatusCode::OK, "ok")
 }
 
 /// What the corpus is. Paths of this machine are not told.
@@ -310,7 +296,7 @@ pub(crate) fn known_path(path: &str) -> &'static str {
 mod tests {
     use super::{Answer, CorpusService, Fault, MAX_IN_FLIGHT, known_path};
     use crate::base::Compat;
-    use crate::net::server::LogEntry;
+    use crate::net::server::log_line;
     use crate::wikipedia::Corpus;
     use axum::http::Method;
     use std::sync::Arc;
@@ -321,8 +307,7 @@ mod tests {
         let line = |method: &str, path: &str| {
             let method = Method::from_bytes(method.as_bytes()).expect("a method");
             let (path, took) = (known_path(path), Duration::from_micros(7));
-            let entry = LogEntry { method: &method, path, status: 200, took, texts: None };
-            entry.to_string().split_once(' ').expect("a time").1.to_owned()
+            log_line(&method, path, 200, took, None).split_once(' ').expect("a time").1.to_owned()
         };
         assert_eq!(line("GET", "/w/api.php"), "GET /w/api.php 200 7 us");
         assert_eq!(line("GET", "/wiki/Secret"), "GET /wiki/* 200 7 us");
@@ -353,8 +338,8 @@ mod tests {
         let refused = service.search(|corpus| corpus.similar("wrote", 1)).await.expect_err("there is no place");
         assert!(matches!(refused, Fault::Busy));
         let refused = Answer::from(refused);
-        assert_eq!(refused.status, 503);
-        assert!(refused.headers.iter().any(|(name, _)| *name == "retry-after"));
+        assert_eq!(refused.0.status(), 503);
+        assert!(refused.0.headers().contains_key("retry-after"));
         // Whoever waits at the gate goes through.
         drop(go);
         for search in searches {

@@ -2,41 +2,30 @@
 
 use super::{Answer, CorpusService, MAX_QUERY, Service};
 use crate::net::server::reply;
-use crate::wikipedia::corpus::{Hit, Passage};
-use crate::wikipedia::{Corpus, CorpusError};
+use crate::wikipedia::corpus::Hit;
+use crate::wikipedia::{Corpus, CorpusError, FoundPassage};
 use axum::body::Body;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-/// Queries in one request.
 const MAX_QUERIES: usize = 32;
-/// The most documents of a query.
 pub(crate) const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
-/// A document that is found for a query.
-pub(crate) struct Document {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) text: String,
-    pub(crate) score: f64,
-}
-
-/// Who finds documents.
 pub(crate) trait Retriever: Sync {
     /// The documents of each query, the best first and `most` at most; none if their texts are too long together.
     fn best(
         &self,
         queries: Vec<String>,
         most: usize,
-    ) -> impl Future<Output = Result<Option<Vec<Vec<Document>>>, Answer>> + Send;
+    ) -> impl Future<Output = Result<Option<Vec<Vec<FoundPassage>>>, Answer>> + Send;
 }
 
 impl Retriever for CorpusService {
-    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<Document>>>, Answer> {
+    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<FoundPassage>>>, Answer> {
         let found = self.search(move |corpus| {
             let mut room = MAX_ANSWER;
             queries.iter().map(|query| documents(corpus, query, most, &mut room)).collect::<Result<Option<_>, _>>()
@@ -45,11 +34,13 @@ impl Retriever for CorpusService {
     }
 }
 
-impl Document {
-    /// As in the corpora that Search-R1's and `FlashRAG`'s agents were trained with: the first line is the title in quotes.
-    fn shown(&self) -> Value {
-        json!({ "id": self.id, "contents": format!("\"{}\"\n{}", self.title, self.text) })
-    }
+/// As in the corpora that Search-R1's and `FlashRAG`'s agents were trained with: the first line is the title in quotes.
+fn shown(FoundPassage { id, title, text, .. }: &FoundPassage) -> Value {
+    json!({ "id": id, "contents": format!("\"{title}\"\n{text}") })
+}
+
+fn score(document: &FoundPassage) -> f64 {
+    document.score.unwrap_or_default()
 }
 
 /// Search-R1's request.
@@ -66,12 +57,12 @@ struct Batch {
 pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Result<Answer, Answer> {
     let shape = "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}";
     let Batch { queries, topk, return_scores } = read(body, shape)?;
-    let shown = |document: &Document| match return_scores {
-        Some(true) => json!({ "document": document.shown(), "score": document.score }),
-        _ => document.shown(),
+    let hit = |document: &FoundPassage| match return_scores {
+        Some(true) => json!({ "document": shown(document), "score": score(document) }),
+        _ => shown(document),
     };
     let found = documents_of_queries(service, queries, ("topk", topk, 3)).await?;
-    let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(shown).collect()).collect();
+    let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(hit).collect()).collect();
     Ok(Answer::json(&json!({ "result": result })))
 }
 
@@ -105,11 +96,11 @@ async fn ranked(
     joined: impl Fn(Vec<Value>) -> Value,
 ) -> Result<Answer, Answer> {
     let found = documents_of_queries(service, query, ("top_n", top_n, 10)).await?;
-    let lists = |value: fn(&Document) -> Value| {
+    let lists = |value: fn(&FoundPassage) -> Value| {
         joined(found.iter().map(|documents| documents.iter().map(value).collect()).collect())
     };
-    let documents = lists(Document::shown);
-    let scores = || lists(|document| json!(document.score));
+    let documents = lists(shown);
+    let scores = || lists(|document| json!(score(document)));
     Ok(Answer::json(&if return_score { json!([documents, scores()]) } else { documents }))
 }
 
@@ -140,13 +131,13 @@ pub(crate) async fn top_k_of_body(service: Service, body: Body) -> Result<Answer
 async fn top_k(service: &impl Retriever, Question { query, k }: Question) -> Result<Answer, Answer> {
     let found = documents_of_queries(service, vec![query], ("k", k, 10)).await?;
     let found = found.into_iter().next().unwrap_or_default();
-    let best = found.first().map_or(0.0, |document| document.score);
-    let weights: Vec<f64> = found.iter().map(|document| (document.score - best).exp()).collect();
+    let best = found.first().map_or(0.0, score);
+    let weights: Vec<f64> = found.iter().map(|document| (score(document) - best).exp()).collect();
     let sum: f64 = weights.iter().sum();
     let documents = (1..).zip(&found).zip(weights).map(|((rank, document), weight)| {
         let text = format!("{} | {}", document.title, document.text);
         // DSPy reads `long_text` of answers to POST, and makes it from `text` of others.
-        json!({ "text": text, "long_text": text, "pid": document.id, "rank": rank, "score": document.score, "prob": weight / sum })
+        json!({ "text": text, "long_text": text, "pid": document.id, "rank": rank, "score": score(document), "prob": weight / sum })
     });
     Ok(Answer::json(&json!({ "topk": documents.collect::<Vec<_>>() })))
 }
@@ -164,7 +155,7 @@ async fn documents_of_queries(
     service: &impl Retriever,
     queries: Vec<String>,
     (name, asked, usual): (&str, Option<usize>, usize),
-) -> Result<Vec<Vec<Document>>, Answer> {
+) -> Result<Vec<Vec<FoundPassage>>, Answer> {
     let refused = |sentence: String| Err(Answer::text(422, &sentence));
     if queries.len() > MAX_QUERIES {
         return refused(format!("a request has at most {MAX_QUERIES} queries"));
@@ -188,24 +179,19 @@ fn documents(
     query: &str,
     most: usize,
     room: &mut usize,
-) -> Result<Option<Vec<Document>>, CorpusError> {
-    let mut found = Vec::new();
-    let mut add = |id: String, title: &str, text: String, score: f64| {
-        *room = room.checked_sub(title.len() + text.len())?;
-        found.push(Document { id, title: title.to_owned(), text, score });
-        Some(())
-    };
-    let mut fits = Some(());
-    if corpus.has_passages() {
-        for Passage { number, block, score } in corpus.passages(query, most)? {
-            let page = corpus.page(number)?;
-            fits = fits.and_then(|()| add(format!("{number}.{block}"), &page.title, page.blocks[block].clone(), score));
-        }
+) -> Result<Option<Vec<FoundPassage>>, CorpusError> {
+    let found: Vec<FoundPassage> = if corpus.has_passages() {
+        corpus.passages(query, most)?.into_iter().map(|hit| corpus.passage(hit)).collect::<Result<_, _>>()?
     } else {
-        for Hit { number, score } in corpus.similar(query, most)? {
+        let whole = |Hit { number, score }| {
             let page = corpus.page(number)?;
-            fits = fits.and_then(|()| add(number.to_string(), &page.title, page.blocks.join("\n"), f64::from(score)));
-        }
-    }
-    Ok(fits.map(|()| found))
+            let (title, text, score) = (page.title.clone(), page.blocks.join("\n"), Some(f64::from(score)));
+            Ok(FoundPassage { id: number.to_string(), title, text, score, sentences: None })
+        };
+        corpus.similar(query, most)?.into_iter().map(whole).collect::<Result<_, CorpusError>>()?
+    };
+    let bytes = found.iter().map(|document| document.title.len() + document.text.len()).sum();
+    let left = room.checked_sub(bytes);
+    *room = left.unwrap_or_default();
+    Ok(left.map(|_| found))
 }

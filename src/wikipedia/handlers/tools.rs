@@ -6,7 +6,7 @@
 use super::retriever::MAX_TOP_K;
 use super::{Answer, CorpusService, Fault, MAX_QUERY};
 use crate::base::text::printable;
-use crate::base::{Tool, sha256_hex};
+use crate::base::{PassageHit, Provenance, Tool, sha256_hex};
 use crate::wikipedia::corpus::Page;
 use crate::wikipedia::{Corpus, CorpusError, Session, SessionError, SessionOptions, Source};
 use futures_util::FutureExt as _;
@@ -19,7 +19,6 @@ use std::sync::Arc;
 /// A tool as hosts show it to their models, with the JSON schemas of its input and its result.
 pub(crate) struct ToolDescription {
     pub(crate) name: &'static str,
-    /// What people read.
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
     pub(crate) input: Map<String, Value>,
@@ -73,15 +72,6 @@ pub(crate) enum SessionArgument {
     None,
 }
 
-impl SessionArgument {
-    fn described(self) -> &'static str {
-        match self {
-            Self::Kept => "the `session` of an earlier result; the last one unless given",
-            _ => "the `session` of the last result",
-        }
-    }
-}
-
 /// `POST /tool/NAME`: the tool's answer, or the words for the agent as `error`.
 pub(crate) async fn posted(service: &impl Tools, name: &str, body: &[u8]) -> Answer {
     let input = match serde_json::from_slice::<Map<String, Value>>(body) {
@@ -104,7 +94,7 @@ pub(crate) async fn posted(service: &impl Tools, name: &str, body: &[u8]) -> Ans
 }
 
 fn refused(status: u16, words: &str) -> Answer {
-    Answer { status, ..Answer::json(&json!({ "error": words })) }
+    Answer::json_with(status, &json!({ "error": words }))
 }
 
 /// `GET /tool`: the tools, as chat completions describe functions.
@@ -127,7 +117,6 @@ pub(crate) async fn with<T: DeserializeOwned>(
     }
 }
 
-/// Paragraphs that one reading gives.
 const MAX_PARAGRAPHS: usize = 20;
 const MAX_SIMILAR: usize = 20;
 
@@ -135,6 +124,26 @@ const MAX_SIMILAR: usize = 20;
 pub(crate) struct ToolAnswer {
     pub(crate) observation: String,
     pub(crate) structured: Value,
+}
+
+impl ToolAnswer {
+    pub(crate) fn of_passages(observation: String, hits: &[PassageHit]) -> Self {
+        let passages = hits
+            .iter()
+            .map(|hit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score }))
+            .collect::<Value>();
+        let structured = json!({ "observation": observation, "passages": passages });
+        Self { observation, structured }
+    }
+
+    /// The page that an observation is from, if it is from one.
+    pub(crate) fn of_page(observation: String, page: Option<&Provenance>) -> Self {
+        let structured = json!({
+            "observation": observation, "title": page.map(|page| &page.title), "url": page.map(|page| &page.url),
+            "revid": page.and_then(|page| page.revid),
+        });
+        Self { observation, structured }
+    }
 }
 
 /// Why a tool has no answer, in words for the agent.
@@ -324,32 +333,26 @@ async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesI
     let found = service.search(move |_| Ok(session.call(Tool::Passages, &query).now_or_never())).await?;
     let observed = found.ok_or(Fault::Lost)??;
     let hits = observed.provenance.map(|provenance| provenance.hits).unwrap_or_default();
-    let structured = json!({
-        "observation": observed.text,
-        "passages": hits.iter().map(|hit| json!({
-            "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score,
-        })).collect::<Vec<_>>(),
-    });
-    Ok(ToolAnswer { observation: observed.text, structured })
+    Ok(ToolAnswer::of_passages(observed.text, &hits))
 }
 
 fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer, ToolError> {
     check_length(&input.id)?;
     let mut session = session(service);
     let observed = session.call(Tool::Document, &input.id).now_or_never().ok_or(Fault::Lost)??;
-    let page = observed.provenance.filter(|_| !observed.missed);
-    let Some(page) = page else { return Err(ToolError(observed.text)) };
-    let structured = json!({
-        "observation": observed.text, "title": page.title, "url": page.url, "revid": page.revid,
-    });
-    Ok(ToolAnswer { observation: observed.text, structured })
+    match observed.provenance.filter(|_| !observed.missed) {
+        Some(page) => Ok(ToolAnswer::of_page(observed.text, Some(&page))),
+        None => Err(ToolError(observed.text)),
+    }
 }
 
-/// The tools of a corpus.
 pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = text(of_session.described());
+    let session = text(match of_session {
+        SessionArgument::Kept => "the `session` of an earlier result; the last one unless given",
+        _ => "the `session` of the last result",
+    });
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
@@ -398,20 +401,15 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             &["id"],
         ),
     ];
-    tools.map(|(name, title, description, properties, required)| {
-        let input = input(without_session(properties, of_session), required);
+    tools.map(|(name, title, description, mut properties, required)| {
+        if of_session == SessionArgument::None
+            && let Some(properties) = properties.as_object_mut()
+        {
+            properties.shift_remove("session");
+        }
+        let input = input(properties, required);
         ToolDescription { name, title, description, input, output: output(name, of_session) }
     })
-}
-
-/// The arguments of a tool that has its session from elsewhere lack the one that names it.
-fn without_session(mut properties: Value, of_session: SessionArgument) -> Value {
-    if of_session == SessionArgument::None
-        && let Some(properties) = properties.as_object_mut()
-    {
-        properties.shift_remove("session");
-    }
-    properties
 }
 
 /// The schema of a tool's arguments, which are the properties and no others.

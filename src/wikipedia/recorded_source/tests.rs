@@ -5,7 +5,7 @@ use crate::base::{Compat, Provenance};
 use crate::net::recording::{Cache, Player, Recorder, TapeError};
 use crate::net::testing::{Server, reply};
 use crate::wikipedia::html::{ArticleOptions, ExtractError};
-use crate::wikipedia::{Found, HtmlSource, LiveSettings, Source, SourceError};
+use crate::wikipedia::{Found, HtmlSource, LiveSettings, Retrieval, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ fn texts(texts: &[&str]) -> Arc<[String]> {
 }
 
 impl Source for Made {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let (_, query) = asked.kind_and_text();
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let provenance = Provenance {
             source: "made".to_owned(),

@@ -15,9 +15,12 @@ struct Made {
 }
 
 impl Source for Made {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.asked.lock().expect("sound").push(query.to_owned());
-        std::future::ready((self.answer)(query)).boxed()
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let answer = |query: &str| {
+            self.asked.lock().expect("sound").push(query.to_owned());
+            (self.answer)(query)
+        };
+        std::future::ready(asked.of_site().and_then(answer)).boxed()
     }
 }
 
@@ -322,10 +325,6 @@ async fn searches_and_lookups_say_which_given_sentences_they_show() {
 struct Retriever;
 
 impl Source for Retriever {
-    fn search<'a>(&'a self, _query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        std::future::ready(Ok(page(&["Open."]))).boxed()
-    }
-
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
         let passage = |id: &str, title: &str, text: &str, sentences| FoundPassage {
             id: id.to_owned(),
@@ -335,6 +334,7 @@ impl Source for Retriever {
             sentences,
         };
         let found = match asked {
+            Retrieval::Search { .. } => page(&["Open."]),
             Retrieval::Passages { query: "nothing", .. } | Retrieval::Document { id: "0" } => {
                 Found::Nothing { blocks: Arc::default(), provenance: provenance() }
             }

@@ -13,7 +13,6 @@ use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
 use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Log};
 use crate::runner::store::Journal;
-use crate::wikipedia::handlers::retriever::Document;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
 use futures_util::future::BoxFuture;
@@ -386,7 +385,7 @@ impl Run<'_> {
         }
         match reply {
             ToolReply::Tool(reply) => drop(reply.send(tool_answer(tool, observation))),
-            ToolReply::Documents(reply) => drop(reply.send(Ok(passages.iter().map(document).collect()))),
+            ToolReply::Documents(reply) => drop(reply.send(Ok(passages.to_vec()))),
         }
         self.next_use();
         Ok(())
@@ -481,25 +480,11 @@ fn tool_answer(tool: Tool, observation: Observation) -> Result<ToolAnswer, ToolE
     if tool == Tool::Document && missed {
         return Err(ToolError(text));
     }
-    let page = provenance.as_ref().filter(|_| !missed);
-    let structured = match tool {
-        Tool::Passages => {
-            let hits = provenance.iter().flat_map(|provenance| &provenance.hits);
-            let passage =
-                |hit: &PassageHit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score });
-            json!({ "observation": text, "passages": hits.map(passage).collect::<Vec<_>>() })
-        }
-        _ => json!({
-            "observation": text, "title": page.map(|page| &page.title), "url": page.map(|page| &page.url),
-            "revid": page.and_then(|page| page.revid),
-        }),
-    };
-    Ok(ToolAnswer { observation: text, structured })
-}
-
-fn document(passage: &FoundPassage) -> Document {
-    let FoundPassage { id, title, text, score, .. } = passage.clone();
-    Document { id, title, text, score: score.unwrap_or_default() }
+    let provenance = provenance.as_ref();
+    Ok(match tool {
+        Tool::Passages => ToolAnswer::of_passages(text, provenance.map_or(&[], |provenance| &provenance.hits)),
+        _ => ToolAnswer::of_page(text, provenance.filter(|_| !missed)),
+    })
 }
 
 /// The time that is left to a program of its own: it stands still while a model or a tool answers.

@@ -7,7 +7,8 @@ use super::request::{
 use crate::base::{Tool, locked};
 use crate::models::Api;
 use crate::net::server::{Hosts, Refusal, Server, Settings, reply};
-use crate::wikipedia::handlers::retriever::{self, Document, MAX_TOP_K, Retriever};
+use crate::wikipedia::FoundPassage;
+use crate::wikipedia::handlers::retriever::{self, MAX_TOP_K, Retriever};
 use crate::wikipedia::handlers::tools::{
     self, SessionArgument, ToolAnswer, ToolDescription, ToolError, Tools, input, offered, schema, with,
 };
@@ -365,7 +366,7 @@ impl Tools for EpisodeTools {
 }
 
 impl Retriever for EpisodeTools {
-    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<Document>>>, Answer> {
+    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<FoundPassage>>>, Answer> {
         let mut found = Vec::new();
         for query in queries {
             let used = ToolUse { tool: Tool::Passages, input: query, count: Some(most) };

@@ -2,7 +2,7 @@
 
 use crate::base::Tool;
 use crate::models::Api;
-use crate::wikipedia::handlers::retriever::Document;
+use crate::wikipedia::FoundPassage;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -77,7 +77,7 @@ impl AgentAnswer {
 
 pub(super) enum ToolReply {
     Tool(oneshot::Sender<Result<ToolAnswer, ToolError>>),
-    Documents(oneshot::Sender<Result<Vec<Document>, ToolError>>),
+    Documents(oneshot::Sender<Result<Vec<FoundPassage>, ToolError>>),
 }
 
 pub(super) struct ToolUse {

@@ -99,7 +99,6 @@ impl Params {
     }
 }
 
-/// A request to the Action API.
 struct Call<'a> {
     service: &'a CorpusService,
     /// Where this server is, without a path.
@@ -125,7 +124,6 @@ impl Call<'_> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).entry(module).or_default().push(warning);
     }
 
-    /// The answer with the warnings.
     fn warned(self, mut answer: Value) -> Value {
         let warnings = self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
         for (module, told) in warnings {

@@ -36,7 +36,6 @@ fn query_of<'p>(params: &'p Params, name: &str) -> Result<&'p str, ApiError> {
     Ok(query)
 }
 
-/// The pages that a list names.
 #[derive(Default)]
 pub(super) struct Listed {
     pub(super) numbers: Vec<u32>,

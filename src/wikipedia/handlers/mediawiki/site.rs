@@ -127,7 +127,6 @@ fn members(parameter: &str) -> Vec<&'static str> {
     }
 }
 
-/// The parameters of an action.
 fn action(name: &str) -> Option<Value> {
     let one_of = |name: &str, values: &[&str]| json!({ "name": name, "type": values });
     Some(match name {
