@@ -34,7 +34,7 @@
 # What keeps an episode cheap, and is lost first when a row gets worse:
 #   prompt       its long prefix is escaped, digested and counted once a run; requests go on from there
 #   open page    the text that its source holds; a copy only where the paper's `clean_str` changes it
-#   lookup       only paragraphs that may hold the keyword (its rarest letter) are cut into sentences
+#   lookup       only paragraphs that may hold the keyword are cut into sentences
 #   search       its answer is kept by the words of the query; one that is on its way is waited for
 #   pages        read on threads of their own, at most as many as processors; short ones wait behind long ones
 #   waiting      one thread for two processors waits for models; the baseline and replays have all processors

@@ -496,7 +496,7 @@ enum Hop {
     Moved(Url),
 }
 
-struct HopDeadline<'a> {
+pub(super) struct HopDeadline<'a> {
     host: &'a str,
     until: tokio::time::Instant,
     allowed: Duration,
@@ -505,17 +505,20 @@ struct HopDeadline<'a> {
 }
 
 impl<'a> HopDeadline<'a> {
-    fn new(host: &'a str, left: Duration, allowed: Duration) -> Self {
+    pub(super) fn new(host: &'a str, left: Duration, allowed: Duration) -> Self {
         let until = tokio::time::Instant::now() + left;
         Self { host, until, allowed, last_heard: Instant::now(), longest: Duration::ZERO }
     }
 
-    async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, NetError> {
+    pub(super) async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, NetError> {
         let late = |_| NetError::Timeout { host: self.host.to_owned(), after: self.allowed };
         timeout_at(self.until, work).await.map_err(late)
     }
 
-    async fn piece(&self, response: &mut Response) -> Result<Option<impl Deref<Target = [u8]> + use<>>, NetError> {
+    pub(super) async fn piece(
+        &self,
+        response: &mut Response,
+    ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, NetError> {
         let piece = self.within(response.chunk()).await?;
         piece.map_err(|e| NetError::from_body(&e, self.host.to_owned(), self.allowed))
     }

@@ -4,7 +4,7 @@
 //! ranges sends the whole body again, and the sink starts over. The client's `timeout` limits the time between two
 //! pieces, not the whole download.
 
-use super::client::{Client, moved, parse};
+use super::client::{Client, HopDeadline, moved, parse};
 use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
 use super::{NetError, redact, retry};
 use reqwest::header::{
@@ -13,7 +13,6 @@ use reqwest::header::{
 };
 use reqwest::{Method, Request, Response, Url};
 use std::io;
-use std::time::Duration;
 
 /// Bytes after which the attempts are counted anew, so that large files get more of them.
 const PROGRESS: u64 = 1 << 20;
@@ -171,9 +170,8 @@ async fn pour(
 ) -> Result<(), Fault> {
     let silence = client.settings().timeout;
     loop {
-        let piece = within(silence, host, response.chunk()).await?;
-        let piece = piece.map_err(|e| NetError::from_body(&e, host.to_owned(), silence))?;
-        let Some(piece) = piece else { break };
+        let deadline = HopDeadline::new(host, silence, silence);
+        let Some(piece) = deadline.piece(&mut response).await? else { break };
         if sink.position().saturating_add(piece.len() as u64) > limit {
             return Err(too_large());
         }
@@ -188,10 +186,6 @@ async fn pour(
     }
 }
 
-async fn within<T>(silence: Duration, host: &str, work: impl Future<Output = T>) -> Result<T, NetError> {
-    tokio::time::timeout(silence, work).await.map_err(|_| NetError::Timeout { host: host.to_owned(), after: silence })
-}
-
 async fn send(client: &Client, url: &Url, sink: &dyn Sink) -> Result<(Url, Response), Fault> {
     let settings = client.settings();
     let mut url = url.clone();
@@ -199,7 +193,8 @@ async fn send(client: &Client, url: &Url, sink: &dyn Sink) -> Result<(Url, Respo
         let host = redact::host(&url);
         let mut request = Request::new(Method::GET, url.clone());
         *request.headers_mut() = headers(sink);
-        let sent = within(settings.timeout, &host, client.http(&url).execute(request)).await?;
+        let deadline = HopDeadline::new(&host, settings.timeout, settings.timeout);
+        let sent = deadline.within(client.http(&url).execute(request)).await?;
         let response = sent.map_err(|e| NetError::from_send(&e, host, settings.connect_timeout))?;
         match moved(&Method::GET, &url, &response)? {
             None => return Ok((url, response)),

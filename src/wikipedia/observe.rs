@@ -4,7 +4,6 @@
 use crate::base::python::unrepr_list;
 use crate::base::python::{is_python_space, repr};
 use crate::base::{Compat, Wording};
-use memchr::memchr2_iter;
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::rc::Rc;
@@ -148,34 +147,27 @@ fn is_ideograph(c: char) -> bool {
 /// A keyword to be found in any case, as Python's `keyword.lower() in sentence.lower()` finds it.
 struct Keyword {
     lowered: Finder<'static>,
-    sign: Option<Sign>,
-}
-
-/// What every sentence with the keyword contains in any case of ASCII, sentences with one of [`FOLDED`] aside. Absent
-/// where there is no such text.
-struct Sign {
-    /// In lower case; not empty.
-    text: Vec<u8>,
-    /// Where its rarest character is.
-    at: usize,
+    /// What every sentence with the keyword contains in any case of ASCII, sentences with one of [`FOLDED`] aside. Absent
+    /// where there is no such text.
+    sign: Option<Finder<'static>>,
 }
 
 /// The characters beyond ASCII whose lower case has a letter of ASCII.
 const FOLDED: [char; 2] = ['\u{130}', '\u{212a}'];
 
-/// What running text is mostly made of, the most frequent first.
-const FREQUENT: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
-
 impl Keyword {
     fn new(keyword: &str) -> Self {
         let lowered = keyword.to_lowercase();
-        Self { sign: Sign::of(&lowered), lowered: Finder::new(&lowered).into_owned() }
+        // A sentence is given a full stop, which the page need not have.
+        let sign = lowered.strip_suffix('.').unwrap_or(&lowered);
+        let sign = (!sign.is_empty() && sign.is_ascii()).then(|| Finder::new(sign).into_owned());
+        Self { lowered: Finder::new(&lowered).into_owned(), sign }
     }
 
     /// Whether a sentence of `text` may contain the keyword. Most texts are ruled out here, before they are cut.
     fn may_stand_in(&self, text: &str) -> bool {
         let Some(sign) = &self.sign else { return true };
-        sign.stands_in(text.as_bytes()) || (!text.is_ascii() && text.contains(FOLDED))
+        sign.find(text.to_ascii_lowercase().as_bytes()).is_some() || (!text.is_ascii() && text.contains(FOLDED))
     }
 
     /// Whether a sentence contains the keyword. `buffer` spares a string for each.
@@ -189,26 +181,6 @@ impl Keyword {
         } else {
             self.lowered.find(buffer.to_lowercase().as_bytes()).is_some()
         }
-    }
-}
-
-impl Sign {
-    fn of(lowered: &str) -> Option<Self> {
-        // A sentence is given a full stop, which the page need not have.
-        let text = lowered.strip_suffix('.').unwrap_or(lowered);
-        let rarity = |byte: u8| FREQUENT.iter().position(|&frequent| frequent == byte).unwrap_or(FREQUENT.len());
-        let (at, _) = text.bytes().enumerate().max_by_key(|&(_, byte)| rarity(byte))?;
-        text.is_ascii().then(|| Self { text: text.as_bytes().to_vec(), at })
-    }
-
-    /// Looks at where the rarest character stands, which is seldom.
-    fn stands_in(&self, text: &[u8]) -> bool {
-        let rarest = self.text[self.at];
-        memchr2_iter(rarest, rarest.to_ascii_uppercase(), text).any(|found| {
-            let start = found.checked_sub(self.at);
-            let here = start.and_then(|start| text.get(start..start + self.text.len()));
-            here.is_some_and(|here| here.eq_ignore_ascii_case(&self.text))
-        })
     }
 }
 

@@ -7,6 +7,7 @@
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{self, Found, FoundPassage, MAX_QUERY_BYTES, Retrieval, Source, SourceError, no_results};
 use super::{observe, query};
+use crate::base::Provenance;
 use crate::base::text::printable;
 use crate::net::{Answer, redact};
 use futures_util::FutureExt as _;
@@ -79,10 +80,10 @@ impl RetrieverSource {
         Ok(Self { site: site_policy::site(address.url.as_str(), Way::Retriever, settings)?, topk: address.topk })
     }
 
-    /// The server's answer, and its passages; none where the query is not sent.
-    async fn ask(&self, asked: &str, count: u32) -> Result<Option<(Answer, Vec<FoundPassage>)>, SourceError> {
+    /// The server's answer, if the query is sent, and its passages.
+    async fn ask(&self, asked: &str, count: u32) -> Result<(Option<Answer>, Vec<FoundPassage>), SourceError> {
         if asked.is_empty() || asked.len() > MAX_QUERY_BYTES {
-            return Ok(None);
+            return Ok((None, Vec::new()));
         }
         let body = json!({"queries": [asked], "topk": count, "return_scores": true});
         let answer = self.site.post(body.to_string().into_bytes()).await?;
@@ -101,15 +102,13 @@ impl RetrieverSource {
             let what = format!("answered out of shape: {}", printable(&what, 200));
             SourceError::Retriever { url: url(), status: answer.status, what }
         })?;
-        Ok(Some((answer, passages)))
+        Ok((Some(answer), passages))
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let asked = query.trim();
-        let Some((answer, passages)) = self.ask(asked, self.topk).await? else {
-            return Ok(self.nothing(query, None));
-        };
-        let Some(best) = passages.first() else { return Ok(self.nothing(query, Some(&answer))) };
+        let (answer, passages) = self.ask(asked, self.topk).await?;
+        let Some(best) = passages.first() else { return Ok(self.nothing(query, answer.as_ref())) };
         if query::cannot_be_title(asked) {
             let mut titles: Vec<String> = Vec::new();
             for FoundPassage { title, .. } in &passages {
@@ -117,35 +116,33 @@ impl RetrieverSource {
                     titles.push(title.clone());
                 }
             }
-            return Ok(Found::Titles {
-                titles: titles.into(),
-                provenance: source::provenance_of(&answer, NAME, query),
-            });
+            return Ok(Found::Titles { titles: titles.into(), provenance: self.provenance(answer.as_ref(), query) });
         }
         let lower = asked.to_lowercase();
         let named = passages.iter().find(|passage| passage.title.to_lowercase() == lower);
         let of = &named.unwrap_or(best).title;
         let blocks = passages.iter().filter(|passage| passage.title == *of).map(|passage| passage.text.clone());
         let title = if of.is_empty() { asked } else { of }.to_owned();
-        let provenance = source::provenance_of(&answer, NAME, &title);
+        let provenance = self.provenance(answer.as_ref(), &title);
         Ok(Found::Page { blocks: blocks.collect(), title, sentences: None, provenance })
     }
 
     async fn passages(&self, query: &str, count: usize) -> Result<Found, SourceError> {
         let count = u32::try_from(count).unwrap_or(MAX_TOP_K).min(MAX_TOP_K);
-        let Some((answer, passages)) = self.ask(query.trim(), count).await? else {
-            return Ok(self.nothing(query, None));
-        };
+        let (answer, passages) = self.ask(query.trim(), count).await?;
         if passages.is_empty() {
-            return Ok(self.nothing(query, Some(&answer)));
+            return Ok(self.nothing(query, answer.as_ref()));
         }
-        Ok(Found::Passages { passages: passages.into(), provenance: source::provenance_of(&answer, NAME, query) })
+        Ok(Found::Passages { passages: passages.into(), provenance: self.provenance(answer.as_ref(), query) })
     }
 
     fn nothing(&self, query: &str, answer: Option<&Answer>) -> Found {
-        let unsent = || source::provenance_unsent(&self.site.shown, NAME, query);
-        let provenance = answer.map_or_else(unsent, |answer| source::provenance_of(answer, NAME, query));
-        Found::Nothing { blocks: no_results(), provenance }
+        Found::Nothing { blocks: no_results(), provenance: self.provenance(answer, query) }
+    }
+
+    fn provenance(&self, answer: Option<&Answer>, title: &str) -> Provenance {
+        let unsent = || source::provenance_unsent(&self.site.shown, NAME, title);
+        answer.map_or_else(unsent, |answer| source::provenance_of(answer, NAME, title))
     }
 }
 

@@ -277,19 +277,17 @@ impl Session {
     ) -> Result<(Observation, Arc<[FoundPassage]>), SessionError> {
         let found = self.source.retrieve(Retrieval::Passages { query, count }).await?;
         let mut provenance = found.provenance().clone();
-        let Found::Passages { passages, .. } = found else {
-            self.format.no_passages().clone_into(&mut self.observation);
-            self.cut();
-            let (text, provenance) = (self.observation.clone(), Some(provenance));
-            return Ok((Observation { text, provenance, note: None, missed: true }, Arc::default()));
-        };
-        let (text, places) = passages_text(&passages);
+        let passages = if let Found::Passages { passages, .. } = found { Some(passages) } else { None };
+        let missed = passages.is_none();
+        let none = || (self.format.no_passages().to_owned(), Vec::new());
+        let (text, places) = passages.as_deref().map_or_else(none, passages_text);
         self.observation = text;
         let end = self.cut();
+        let passages = passages.unwrap_or_default();
         let places = (1..).zip(&*passages).zip(places);
         provenance.hits = places.map(|((rank, passage), place)| hit(rank, passage, place.start, end)).collect();
         let (text, provenance) = (self.observation.clone(), Some(provenance));
-        Ok((Observation { text, provenance, note: None, missed: false }, passages))
+        Ok((Observation { text, provenance, note: None, missed }, passages))
     }
 
     /// Shows a document whole, its title on the first line.

@@ -148,12 +148,9 @@ impl Recording {
     }
 
     fn note(&mut self, entry: &Entry<'_>, spot: Spot) {
-        let scope = entry.scope.as_deref().unwrap_or_default();
         let next = u32::try_from(self.scopes.len()).unwrap_or(u32::MAX);
-        let scope = match self.scopes.get(scope) {
-            Some(scope) => *scope,
-            None => *self.scopes.entry(scope.to_owned()).or_insert(next),
-        };
+        let scope = entry.scope.as_deref().unwrap_or_default().to_owned();
+        let scope = *self.scopes.entry(scope).or_insert(next);
         let known = self.known.entry(entry.digest).or_insert_with(|| Known {
             kind: entry.kind,
             spots: Vec::new(),

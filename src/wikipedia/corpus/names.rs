@@ -226,10 +226,12 @@ impl Fold {
     }
 
     fn folded(self, text: &str, gaps: Gaps) -> String {
-        if text.is_ascii() {
-            return folded_ascii(text, gaps);
-        }
         let mut key = Folded { key: String::with_capacity(text.len()), gaps, gap: false, after_ideograph: false };
+        if text.is_ascii() {
+            // There is nothing to decompose, as in most of English.
+            text.chars().for_each(|c| key.push(c));
+            return key.key;
+        }
         for c in text.nfkd().filter(|&c| canonical_combining_class(c) == 0) {
             match ASCII_LETTERS.get(&c).filter(|_| self == Self::Letters) {
                 Some(letters) => letters.chars().for_each(|letter| key.push(letter)),
@@ -284,24 +286,6 @@ impl Folded {
             self.after_ideograph = ideograph;
         }
     }
-}
-
-/// The same where there is nothing to decompose and no ideograph, which is most of English.
-fn folded_ascii(text: &str, gaps: Gaps) -> String {
-    let mut key = String::with_capacity(text.len());
-    let mut gap = false;
-    for c in text.chars().filter(|c| *c != '\'') {
-        if is_kept(c) {
-            if gap && !key.is_empty() {
-                key.push(' ');
-            }
-            key.push(c.to_ascii_lowercase());
-            gap = false;
-        } else {
-            gap |= gaps.at(c);
-        }
-    }
-    key
 }
 
 /// Letters that have no decomposition, and what they are in ASCII by the table of Lucene's `ASCIIFoldingFilter`.

@@ -16,21 +16,21 @@ pub(crate) const MAX_TOP_K: usize = 100;
 const MAX_ANSWER: usize = 16 << 20;
 
 pub(crate) trait Retriever: Sync {
-    /// The documents of each query, the best first and `most` at most; none if their texts are too long together.
+    /// The documents of each query, the best first and `most` at most.
     fn best(
         &self,
         queries: Vec<String>,
         most: usize,
-    ) -> impl Future<Output = Result<Option<Vec<Vec<FoundPassage>>>, Answer>> + Send;
+    ) -> impl Future<Output = Result<Vec<Vec<FoundPassage>>, Answer>> + Send;
 }
 
 impl Retriever for CorpusService {
-    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<FoundPassage>>>, Answer> {
+    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Vec<Vec<FoundPassage>>, Answer> {
         let found = self.search(move |corpus| {
             let mut room = MAX_ANSWER;
             queries.iter().map(|query| documents(corpus, query, most, &mut room)).collect::<Result<Option<_>, _>>()
         });
-        Ok(found.await?)
+        found.await?.ok_or_else(|| Answer::text(422, "the documents are larger than 16 MiB; ask for fewer"))
     }
 }
 
@@ -167,10 +167,7 @@ async fn documents_of_queries(
     if most > MAX_TOP_K {
         return refused(format!("`{name}` is at most {MAX_TOP_K}"));
     }
-    match service.best(queries, most).await? {
-        Some(found) => Ok(found),
-        None => refused("the documents are larger than 16 MiB; ask for fewer".to_owned()),
-    }
+    service.best(queries, most).await
 }
 
 /// The documents of a query; none if their texts do not fit into the `room` that is left.

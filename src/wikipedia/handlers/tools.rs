@@ -228,12 +228,14 @@ fn check_length(query: &str) -> Result<(), ToolError> {
     if query.len() <= MAX_QUERY { Ok(()) } else { Err(ToolError(format!("a query has at most {MAX_QUERY} bytes"))) }
 }
 
-fn about(service: &CorpusService, page: &Page, observation: &str, handle: &Handle) -> Value {
-    json!({
+/// An observation of a page that is open.
+fn open_page(service: &CorpusService, page: &Page, observation: String, handle: &Handle) -> ToolAnswer {
+    let structured = json!({
         "observation": observation, "title": page.title,
         "url": format!("corpus:{}#{}", service.name(), page.title.replace(' ', "_")),
         "revid": page.revid, "session": handle.to_string(),
-    })
+    });
+    ToolAnswer { observation, structured }
 }
 
 async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswer, ToolError> {
@@ -254,8 +256,7 @@ async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswe
         return Ok(ToolAnswer { observation, structured });
     };
     let handle = Handle::of(&service.corpus, number);
-    let structured = about(service, &*service.corpus.page(number)?, &observation, &handle);
-    Ok(ToolAnswer { observation, structured })
+    Ok(open_page(service, &*service.corpus.page(number)?, observation, &handle))
 }
 
 fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, ToolError> {
@@ -275,11 +276,11 @@ fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, To
     let state = session.state();
     let (count, shown) = (state.lookup_len.unwrap_or(0), state.lookup_cnt.unwrap_or(0));
     let handle = handle.with_lookup(keyword, shown);
-    let mut structured = about(service, &page, &observation, &handle);
+    let mut answer = open_page(service, &page, observation, &handle);
     // Behind the last result there is none.
-    structured["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
-    structured["of"] = json!(count);
-    Ok(ToolAnswer { observation, structured })
+    answer.structured["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
+    answer.structured["of"] = json!(count);
+    Ok(answer)
 }
 
 fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, ToolError> {
@@ -297,13 +298,11 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
     let to = to.unwrap_or(from.saturating_add(MAX_PARAGRAPHS - 1)).min(count);
     let text =
         page.blocks.get(from - 1..to).ok_or_else(|| ToolError(format!("the page has paragraphs 1 to {count}")))?;
-    let observation = text.join("\n\n");
-    let handle = Handle::of(&service.corpus, number);
-    let mut structured = about(service, &page, &observation, &handle);
-    structured["from"] = json!(from);
-    structured["to"] = json!(to);
-    structured["of"] = json!(count);
-    Ok(ToolAnswer { observation, structured })
+    let mut answer = open_page(service, &page, text.join("\n\n"), &Handle::of(&service.corpus, number));
+    for (name, number) in [("from", from), ("to", to), ("of", count)] {
+        answer.structured[name] = json!(number);
+    }
+    Ok(answer)
 }
 
 async fn similar(service: &CorpusService, SimilarInput { query }: SimilarInput) -> Result<ToolAnswer, ToolError> {

@@ -366,7 +366,7 @@ impl Tools for EpisodeTools {
 }
 
 impl Retriever for EpisodeTools {
-    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<FoundPassage>>>, Answer> {
+    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Vec<Vec<FoundPassage>>, Answer> {
         let mut found = Vec::new();
         for query in queries {
             let used = ToolUse { tool: Tool::Passages, input: query, count: Some(most) };
@@ -374,6 +374,6 @@ impl Retriever for EpisodeTools {
             let documents = asked.and_then(|answer| answer).map_err(|ToolError(words)| Answer::text(422, &words))?;
             found.push(documents);
         }
-        Ok(Some(found))
+        Ok(found)
     }
 }

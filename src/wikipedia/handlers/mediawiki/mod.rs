@@ -20,7 +20,7 @@ use pages::{parse, query_pages};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use search::{add_list, generated, open_search};
 use serde_json::{Map, Value, json};
-use site::{parameter_info, site_info, tokens, user_info};
+use site::{members, parameter_info, site_info, tokens, user_info};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use url::form_urlencoded;
@@ -49,10 +49,6 @@ fn path_of(title: &str) -> String {
 
 /// How many titles or numbers of pages one request may name.
 const MAX_PAGES: usize = 50;
-
-const METAS: [&str; 3] = ["siteinfo", "tokens", "userinfo"];
-/// Those of titles. They are the generators, too.
-const LISTS: [&str; 4] = ["allpages", "prefixsearch", "random", "search"];
 
 struct Params(Vec<(String, String)>);
 
@@ -206,7 +202,7 @@ async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
     let params = &call.params;
     let mut answer = json!({ "batchcomplete": true });
     let mut query = Map::new();
-    for meta in call.known("query", "meta", params.list("meta"), &METAS) {
+    for meta in call.known("query", "meta", params.list("meta"), &members("meta")) {
         match meta {
             "siteinfo" => site_info(call, &mut query),
             "tokens" => tokens(call, &mut query),
@@ -219,7 +215,7 @@ async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
     let generated = generated(call).await?;
     query_pages(call, &generated.numbers, &mut query)?;
     let mut more = vec![generated.next];
-    for list in call.known("query", "list", params.list("list"), &LISTS) {
+    for list in call.known("query", "list", params.list("list"), &members("list")) {
         more.push(add_list(call, list, &mut query).await?);
     }
     for (parameter, next) in more.into_iter().flatten() {

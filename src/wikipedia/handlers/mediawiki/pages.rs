@@ -3,6 +3,7 @@
 //! Readers of Wikipedia's pages, ours and the paper's, find the article's blocks in the HTML and nothing else: each is a
 //! paragraph, and the page around them has neither paragraphs nor lists.
 
+use super::site::members;
 use super::{ApiError, Call, Params, address_of, number_of, page_id, path_of};
 use crate::wikipedia::corpus::Page;
 use crate::wikipedia::handlers::CorpusService;
@@ -10,22 +11,6 @@ use crate::wikipedia::{Corpus, CorpusError, NO_RESULTS, query};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// What can be asked of a page.
-pub(super) const PROPS: [&str; 5] = ["extracts", "info", "links", "pageprops", "revisions"];
-/// What can be asked besides, and no page of a corpus has.
-pub(super) const ABSENT_PROPS: [&str; 11] = [
-    "categoryinfo",
-    "imageinfo",
-    "categories",
-    "coordinates",
-    "description",
-    "extlinks",
-    "images",
-    "langlinks",
-    "pageimages",
-    "pageterms",
-    "templates",
-];
 /// What can be asked of a parsed page.
 const PARSE_PROPS: [&str; 5] = ["displaytitle", "properties", "revid", "sections", "text"];
 /// What can be asked besides, and is empty.
@@ -58,8 +43,7 @@ pub(super) fn spelled(asked: &str) -> String {
 /// The pages of `titles`, `pageids` and a generator, with what `prop` asks for.
 pub(super) fn query_pages(call: &Call<'_>, generated: &[u32], query: &mut Map<String, Value>) -> Result<(), ApiError> {
     let Call { service, params, .. } = call;
-    let known: Vec<&str> = PROPS.into_iter().chain(ABSENT_PROPS).collect();
-    let props = call.known("query", "prop", params.list("prop"), &known);
+    let props = call.known("query", "prop", params.list("prop"), &members("prop"));
     let (titles, ids) = (params.list("titles"), params.list("pageids"));
     if titles.is_empty() && ids.is_empty() && generated.is_empty() {
         return Ok(());

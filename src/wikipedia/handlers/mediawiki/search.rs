@@ -3,8 +3,8 @@
 use super::pages::{
     article_page, escaped, first_characters, introduction, paragraphs, results_page, spelled, text_size, title_lookup,
 };
-use super::site::prefix;
-use super::{ApiError, Call, LISTS, MAX_PAGES, Params, address_of, page_id, path_of};
+use super::site::{members, prefix};
+use super::{ApiError, Call, MAX_PAGES, Params, address_of, page_id, path_of};
 use crate::net::server::Base;
 use crate::wikipedia::handlers::{Answer, CorpusService, Fault, MAX_QUERY, Service};
 use crate::wikipedia::{Corpus, CorpusError};
@@ -59,7 +59,7 @@ async fn pages_of_list(call: &Call<'_>, list: &str, before: &str, most: usize) -
 pub(super) async fn generated(call: &Call<'_>) -> Result<Listed, ApiError> {
     match call.params.get("generator") {
         None => Ok(Listed::default()),
-        Some(list) if LISTS.contains(&list) => {
+        Some(list) if members("list").contains(&list) => {
             pages_of_list(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await
         }
         Some(other) => Err(ApiError::bad_value("generator", other)),

@@ -1,7 +1,6 @@
 //! What the site is, which modules it has, and who asks: the anonymous user, who may read.
 
-use super::pages::{ABSENT_PROPS, PROPS};
-use super::{Call, LISTS, MAX_PAGES, METAS};
+use super::{Call, MAX_PAGES};
 use crate::base::text::printable;
 use serde_json::{Map, Value, json};
 
@@ -105,26 +104,52 @@ fn module(path: &str) -> Option<Value> {
         Some(name) => (name, submodule(name)?),
         None => (path, action(path)?),
     };
-    let group = if path == name {
-        "action"
-    } else {
-        ["prop", "list", "meta"].into_iter().find(|group| members(group).contains(&name))?
-    };
+    let group = if path == name { "action" } else { MODULES.into_iter().find(|(_, own, _)| *own == name)?.0 };
     let mut module =
         json!({ "name": name, "path": path, "group": group, "prefix": prefix(name), "parameters": parameters });
-    if LISTS.contains(&name) {
+    if group == "list" {
         module["generator"] = json!(true);
     }
     Some(module)
 }
 
-/// The modules of `action=query` in a parameter of it.
-fn members(parameter: &str) -> Vec<&'static str> {
-    match parameter {
-        "prop" => PROPS.into_iter().chain(ABSENT_PROPS).collect(),
-        "meta" => METAS.to_vec(),
-        _ => LISTS.to_vec(),
-    }
+/// The modules of `action=query`: the parameter that they are named in, and how their own parameters begin. Lists are the
+/// generators, too. Of the properties behind `revisions` no page of a corpus has any.
+const MODULES: [(&str, &str, &str); 23] = [
+    ("prop", "extracts", "ex"),
+    ("prop", "info", "in"),
+    ("prop", "links", "pl"),
+    ("prop", "pageprops", "pp"),
+    ("prop", "revisions", "rv"),
+    ("prop", "categoryinfo", "ci"),
+    ("prop", "imageinfo", "ii"),
+    ("prop", "categories", "cl"),
+    ("prop", "coordinates", "co"),
+    ("prop", "description", "desc"),
+    ("prop", "extlinks", "el"),
+    ("prop", "images", "im"),
+    ("prop", "langlinks", "ll"),
+    ("prop", "pageimages", "pi"),
+    ("prop", "pageterms", "wbpt"),
+    ("prop", "templates", "tl"),
+    ("meta", "siteinfo", "si"),
+    ("meta", "tokens", ""),
+    ("meta", "userinfo", "ui"),
+    ("list", "allpages", "ap"),
+    ("list", "prefixsearch", "ps"),
+    ("list", "random", "rn"),
+    ("list", "search", "sr"),
+];
+
+/// The modules that a parameter of `action=query` may name.
+pub(super) fn members(parameter: &str) -> Vec<&'static str> {
+    let parameter = if parameter == "generator" { "list" } else { parameter };
+    MODULES.into_iter().filter(|(of, ..)| *of == parameter).map(|(_, name, _)| name).collect()
+}
+
+/// How the parameters of a module begin.
+pub(super) fn prefix(module: &str) -> &'static str {
+    MODULES.into_iter().find(|(_, name, _)| *name == module).map_or("", |(.., prefix)| prefix)
 }
 
 fn action(name: &str) -> Option<Value> {
@@ -177,36 +202,7 @@ fn submodule(name: &str) -> Option<Value> {
         }
         "revisions" => json!([several("prop"), several("slots")]),
         "tokens" => json!([{ "name": "type", "type": TOKENS, "multi": true, "limit": MAX_PAGES }]),
-        _ if ["prop", "meta"].iter().any(|parameter| members(parameter).contains(&name)) => json!([several("prop")]),
+        _ if MODULES.iter().any(|(_, own, _)| *own == name) => json!([several("prop")]),
         _ => return None,
     })
-}
-
-/// How the parameters of a module begin.
-pub(super) fn prefix(module: &str) -> &'static str {
-    match module {
-        "allpages" => "ap",
-        "categories" => "cl",
-        "categoryinfo" => "ci",
-        "coordinates" => "co",
-        "description" => "desc",
-        "extlinks" => "el",
-        "extracts" => "ex",
-        "imageinfo" => "ii",
-        "images" => "im",
-        "info" => "in",
-        "langlinks" => "ll",
-        "links" => "pl",
-        "pageimages" => "pi",
-        "pageprops" => "pp",
-        "pageterms" => "wbpt",
-        "prefixsearch" => "ps",
-        "random" => "rn",
-        "revisions" => "rv",
-        "search" => "sr",
-        "siteinfo" => "si",
-        "templates" => "tl",
-        "userinfo" => "ui",
-        _ => "",
-    }
 }
