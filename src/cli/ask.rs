@@ -8,8 +8,8 @@ use super::run::RecordingArgs;
 use super::say::{Lines, say};
 use crate::analysis::output_file::refuse_file_of_run;
 use crate::analysis::report::{Live, View, counted, visible};
-use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory, locked};
-use crate::models::{Model, ModelError, OnEvent};
+use crate::base::{AnswerKind, Message, Outcome, Question, Request, Step, Trajectory, locked};
+use crate::models::{CompletionFuture, Model, ModelError, OnEvent};
 use crate::prompting::protocol::Setup;
 use crate::runner::agent::{Episode, EpisodeObserver};
 use crate::runner::experiment::{Experiment, Limits};
@@ -17,7 +17,6 @@ use crate::runner::store::Appender;
 use crate::runner::{OneAgent, shortfalls};
 use crate::scoring::Shortfalls;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -197,16 +196,8 @@ impl Hints {
 }
 
 impl Model for Hints {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        async move { self.model.complete(request).await.inspect_err(|error| self.note(error)) }.boxed()
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        async move { self.model.stream(request, on_event).await.inspect_err(|error| self.note(error)) }.boxed()
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
+        async move { self.model.complete(request, on_event).await.inspect_err(|error| self.note(error)) }.boxed()
     }
 }
 

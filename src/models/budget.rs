@@ -5,10 +5,9 @@
 //! not count tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::base::request::BYTES_PER_TOKEN) bytes each.
 
 use super::prices::Price;
-use super::{BudgetKind, Model, ModelError, OnEvent, ask};
+use super::{BudgetKind, CompletionFuture, Model, ModelError, OnEvent, Unsupported};
 use crate::base::{Completion, Decoding, Paid, Request, Usage};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -173,16 +172,23 @@ impl Budgeted {
     pub fn new(inner: Arc<dyn Model>, budget: Arc<Budget>, price: Option<Price>) -> Self {
         Self { inner, budget, price }
     }
-
-    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
-        let pending = self.budget.begin(request, self.price)?;
-        let completion = ask(&*self.inner, request, on_event).await?;
-        pending.settle(request, &completion);
-        Ok(completion)
-    }
 }
 
-super::model!(Budgeted, inner);
+impl Model for Budgeted {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.inner.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
+        async move {
+            let pending = self.budget.begin(request, self.price)?;
+            let completion = self.inner.complete(request, on_event).await?;
+            pending.settle(request, &completion);
+            Ok(completion)
+        }
+        .boxed()
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -13,32 +13,7 @@
 //! What all providers share is in `remote`; what is known about particular servers is in [`capability`].
 
 use crate::base::{Completion, Decoding, Request};
-use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-
-/// Implements [`Model`] for a type that has an `answer(request, on_event)`; its `inner` knows what is unsupported.
-macro_rules! model {
-    ($model:ty, $inner:ident) => {
-        impl crate::models::Model for $model {
-            fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<crate::models::Unsupported> {
-                self.$inner.unsupported(decoding, forced)
-            }
-
-            fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-                self.answer(request, None).boxed()
-            }
-
-            fn stream<'a>(
-                &'a self,
-                request: &'a Request,
-                on_event: OnEvent<'a>,
-            ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-                self.answer(request, Some(on_event)).boxed()
-            }
-        }
-    };
-}
-use model;
 
 pub mod anthropic;
 pub mod baseline;
@@ -84,37 +59,24 @@ pub enum StreamEvent<'a> {
 
 pub type OnEvent<'a> = &'a (dyn Fn(StreamEvent<'_>) + Send + Sync);
 
+pub type CompletionFuture<'a> = BoxFuture<'a, Result<Completion, ModelError>>;
+
 pub trait Model: Send + Sync {
-    /// Answers one request. The text ends before the first stop, whatever the server did.
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>>;
+    /// Answers one request. The text ends before the first stop, whatever the server did. With `on_event` the text is
+    /// reported as it arrives: on success, the pieces since the last [`StreamEvent::Restarted`] are the completion's text;
+    /// on failure, discard them.
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a>;
 
     /// Why every request with these settings would fail, if so; `forced` where a function must be called.
     fn unsupported(&self, _decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
         None
     }
-
-    /// [`Model::complete`], reporting the text as it arrives. On success, the pieces since the last
-    /// [`StreamEvent::Restarted`] are the completion's text; on failure, discard them.
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        async move { self.complete(request).await.inspect(|completion| report(completion, on_event)) }.boxed()
-    }
 }
 
-fn report(completion: &Completion, on_event: OnEvent<'_>) {
-    if !completion.text.is_empty() {
+/// Reports a whole text at once.
+fn report(completion: &Completion, on_event: Option<OnEvent<'_>>) {
+    if let Some(on_event) = on_event.filter(|_| !completion.text.is_empty()) {
         on_event(StreamEvent::Text(&completion.text));
-    }
-}
-
-/// Streams the answer if somebody listens, and asks for it whole otherwise.
-async fn ask(model: &dyn Model, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
-    match on_event {
-        Some(on_event) => model.stream(request, on_event).await,
-        None => model.complete(request).await,
     }
 }
 

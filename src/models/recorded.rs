@@ -7,12 +7,11 @@
 //! whatever its calls are called, so a cache knows requests by the ids of that version, and a recording that does not have a
 //! request is asked for it with them.
 
-use super::{Model, ModelError, OnEvent, ask, report};
+use super::{CompletionFuture, Model, OnEvent, Unsupported, report};
 use crate::base::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, tool::first_version_call_id};
 use crate::net::recording::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
 use crate::net::redact;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
@@ -72,19 +71,20 @@ impl ModelIdentity {
 /// A model whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
 pub type Recording = Wrapped<dyn Model, ModelIdentity, Recorder>;
 
-impl Recording {
-    fn answer<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: Option<OnEvent<'a>>,
-    ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
+impl Model for Recording {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.inner.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         // Before the first poll: the order of the calls decides which occurrence of a request this is.
         let place = self.tape.place(self.identity.request(request, None));
         async move {
-            let completion = ask(&*self.inner, request, on_event).await?;
+            let completion = self.inner.complete(request, on_event).await?;
             self.tape.record(place, &completion).await?;
             Ok(completion)
         }
+        .boxed()
     }
 }
 
@@ -102,12 +102,12 @@ impl Replaying {
 }
 
 impl Model for Replaying {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let asked = self.identity.request(request, None);
         let earlier = || in_first_version(request).map(|request| self.identity.request(&request, None));
         let earlier = if self.player.has(&asked) { None } else { earlier() };
         let answer = self.player.answer(earlier.filter(|earlier| self.player.has(earlier)).unwrap_or(asked));
-        async move { Ok(answer.await?) }.boxed()
+        async move { Ok(answer.await.inspect(|completion| report(completion, on_event))?) }.boxed()
     }
 }
 
@@ -117,23 +117,21 @@ impl Model for Replaying {
 /// not cached. A cached answer is marked as such, with its original latency and no attempts.
 pub type Cached = Wrapped<dyn Model, ModelIdentity, Cache>;
 
-impl Cached {
-    fn answer<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: Option<OnEvent<'a>>,
-    ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
+impl Model for Cached {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.inner.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let earlier = in_first_version(request);
         let server = self.identity.server.as_deref();
         let slot = self.tape.slot(&self.identity.request(earlier.as_ref().unwrap_or(request), server));
         async move {
             if let Some(Kept(kept)) = self.tape.get(slot) {
-                if let Some(on_event) = on_event {
-                    report(&kept, on_event);
-                }
+                report(&kept, on_event);
                 return Ok(Completion { cached: true, attempts: 0, ..kept });
             }
-            let completion = ask(&*self.inner, request, on_event).await?;
+            let completion = self.inner.complete(request, on_event).await?;
             if is_worth_keeping(&completion) {
                 let kept = Kept(completion);
                 self.tape.put(slot, &kept).await;
@@ -141,6 +139,7 @@ impl Cached {
             }
             Ok(completion)
         }
+        .boxed()
     }
 }
 
@@ -177,9 +176,6 @@ fn is_worth_keeping(completion: &Completion) -> bool {
     let withheld = matches!(completion.shortfall(), Some(Cause::ContentFilter | Cause::Refusal));
     !withheld && !completion.is_failure() && (!completion.text.trim().is_empty() || !completion.calls.is_empty())
 }
-
-super::model!(Recording, inner);
-super::model!(Cached, inner);
 
 #[cfg(test)]
 mod tests;

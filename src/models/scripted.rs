@@ -1,20 +1,21 @@
 //! The APIs of models' providers, as other programs call them, and a model behind each that is a script, for looking at how
 //! a program asks: it calls the first function that it is offered, then answers, in the form of the API that asks.
 
-use super::{Model, ModelError};
-use crate::base::{Completion, FunctionCall, Request, Usage, Verbatim};
+use super::{CompletionFuture, Model, ModelError, OnEvent};
+use crate::base::{Completion, FunctionCall, Request, Usage, Verbatim, named};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-/// An API by which programs ask a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Api {
-    Chat,
-    Completions,
-    Responses,
-    Messages,
-    GenerateContent,
+named! {
+    /// An API by which programs ask a model, by the name of its endpoint, under which records have it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Api {
+        Chat = "chat",
+        Completions = "completions",
+        Responses = "responses",
+        Messages = "messages",
+        GenerateContent = "generateContent",
+    }
 }
 
 impl Api {
@@ -24,17 +25,6 @@ impl Api {
             Self::Chat | Self::Completions | Self::Responses => "openai",
             Self::Messages => "anthropic",
             Self::GenerateContent => "gemini",
-        }
-    }
-
-    /// The name under which records have it, which is that of the endpoint.
-    pub fn endpoint(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Completions => "completions",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-            Self::GenerateContent => "generateContent",
         }
     }
 
@@ -85,7 +75,7 @@ enum Reply {
 }
 
 impl Model for Scripted {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, _on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let answer = || {
             let body: Map<String, Value> = serde_json::from_str(&request.prompt.to_text())
                 .map_err(|error| ModelError::Other(format!("the request is not JSON: {error}")))?;
@@ -109,7 +99,7 @@ impl Scripted {
             }
         };
         Completion {
-            verbatim: Some(Verbatim { endpoint: self.0.endpoint().to_owned(), content: written.into() }),
+            verbatim: Some(Verbatim { endpoint: self.0.name().to_owned(), content: written.into() }),
             finish_reason,
             text,
             calls,

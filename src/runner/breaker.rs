@@ -7,8 +7,8 @@
 
 use super::hints::{hint, server_of};
 use crate::base::text::counted;
-use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant, locked};
-use crate::models::{Model, ModelError, OnEvent, Unsupported};
+use crate::base::{Cause, Decoding, Failure, Manifest, Request, Service, Variant, locked};
+use crate::models::{CompletionFuture, Model, ModelError, OnEvent, Unsupported};
 use crate::net::NetError;
 use crate::wikipedia::{Found, Retrieval, Source, SourceError};
 use futures_util::FutureExt as _;
@@ -297,16 +297,8 @@ impl Model for Watched<dyn Model, ModelError> {
         self.inner.unsupported(decoding, forced)
     }
 
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.ask(self.inner.complete(request), ModelError::Other).boxed()
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.ask(self.inner.stream(request, on_event), ModelError::Other).boxed()
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
+        self.ask(self.inner.complete(request, on_event), ModelError::Other).boxed()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::models::{
     Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, Unsupported,
     anthropic, capability, gemini, openai, shown_urls,
 };
-use crate::net::{RetrySettings, redact};
+use crate::net::{ClientSettings, RetrySettings, redact};
 use crate::runner::experiment::VariantSettings;
 use crate::runner::experiment::extra::{self, HeaderValue};
 use secrecy::SecretString;
@@ -212,17 +212,20 @@ impl<'a> ModelSettings<'a> {
         }
         let base_urls = self.base_urls(provider);
         base_urls.iter().try_for_each(|url| check_url(url))?;
-        let (attempts, timeout) = (self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS), self.0.model_timeout);
+        let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
+        let timeout = self.0.model_timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let settings = RemoteSettings {
             model: provider.name.to_owned(),
-            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(in_place.map(|(_, key)| key))),
+            client: ClientSettings {
+                limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(in_place.map(|(_, key)| key))),
+                timeout: timeout.unwrap_or(MODEL_TIMEOUT),
+                retry: RetrySettings { attempts, ..RetrySettings::default() },
+                ..RemoteSettings::default().client
+            },
             headers,
             secret_headers,
             base_urls,
             key,
-            timeout: timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(MODEL_TIMEOUT),
-            retry: RetrySettings { attempts, ..RetrySettings::default() },
-            ..RemoteSettings::default()
         };
         let prefill = is_on(self.0.prefill);
         Ok(Some(match provider.kind {

@@ -246,7 +246,7 @@ fn model_name(settings: &VariantSettings, api: Api, asked: &str) -> Result<Strin
         Some((provider, name)) if provider == api.provider() => Ok(name.to_owned()),
         Some((provider, name)) => Err(ModelError::Other(format!(
             "the agent called the API `{}` of {}, and --model is {provider}:{}: leave out --model, or have the agent call {provider}",
-            api.endpoint(),
+            api.name(),
             api.provider(),
             printable(name, 80),
         ))),

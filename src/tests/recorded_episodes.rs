@@ -1,13 +1,12 @@
 //! Episodes that are recorded, many at once, and replayed without model and source.
 
 use crate::base::{Compat, Completion, Method, Question, Request, Trajectory, Variant, Voting};
-use crate::models::{Model, ModelError, ModelIdentity, recorded};
+use crate::models::{CompletionFuture, Model, ModelIdentity, OnEvent, recorded};
 use crate::net::recording::{Player, Recorder};
 use crate::prompting::protocol::{Frame, react_paper};
 use crate::runner::agent::{Acting, Agent, Answering, Approach, Episode};
 use crate::tests::made_up::{OnePage, variant};
 use crate::wikipedia::{SessionOptions, Source, SourceIdentity, recorded_source};
-use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use std::path::Path;
@@ -21,7 +20,7 @@ struct Undecided {
 }
 
 impl Model for Undecided {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, _: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let prompt = request.prompt.to_text();
         let text = match prompt.lines().next_back() {

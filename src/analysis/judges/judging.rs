@@ -255,7 +255,7 @@ impl<V: JudgeTask> Judging<V> {
     async fn ask(&self, ready: &Ready, answer: &Answer, writer: &LineWriter) -> Asked {
         let key = key(&ready.judge, answer);
         let request = self.request(ready, &key, answer);
-        match in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request)).await {
+        match in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request, None)).await {
             Ok(completion) => {
                 let judgement = self.judgement(ready, answer, &completion);
                 let unreadable = judgement.verdict == V::UNREADABLE;

@@ -7,10 +7,9 @@ mod notes;
 mod text;
 mod transcript;
 
-use super::{Model, ModelError, cut_at_stop};
+use super::{CompletionFuture, Model, OnEvent, cut_at_stop, report};
 use crate::base::{Completion, Request, Tool};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use notes::{Clues, Kind, Notes, Page, Question, weight};
 use text::Span;
 use transcript::{Action, Decision, Transcript};
@@ -39,10 +38,11 @@ impl Baseline {
 }
 
 impl Model for Baseline {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let mut completion = self.reply(request);
         let end = cut_at_stop(&completion.text, &request.stop);
         completion.text.truncate(end);
+        report(&completion, on_event);
         futures_util::future::ready(Ok(completion)).boxed()
     }
 }

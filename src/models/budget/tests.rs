@@ -2,9 +2,9 @@
 
 use super::{Budget, BudgetKind, Budgeted, Limits, Spent};
 use crate::base::{Completion, Decoding, Paid, Prompt, Request, Usage};
-use crate::models::{Model, ModelError, Price};
+use crate::models::{CompletionFuture, Model, ModelError, OnEvent, Price};
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::join_all;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Semaphore;
@@ -17,7 +17,7 @@ struct Gated {
 }
 
 impl Model for Gated {
-    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, _: &'a Request, _: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         async move {
             self.asked.fetch_add(1, Ordering::SeqCst);
             self.gate.acquire().await.expect("an open gate").forget();
@@ -68,7 +68,7 @@ async fn calls_are_never_exceeded_not_even_by_those_in_flight() {
     let bench = bench(Limits { calls: Some(3), ..Limits::default() }, Ok(completion(Some(counted(1, 1)))));
     bench.gate.add_permits(100);
     let request = request();
-    let results = join_all((0..10).map(|_| bench.model.complete(&request))).await;
+    let results = join_all((0..10).map(|_| bench.model.complete(&request, None))).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
     assert_eq!(results.iter().filter(|result| refused(result) == Some(BudgetKind::Calls)).count(), 7);
     assert_eq!(bench.asked.load(Ordering::SeqCst), 3);
@@ -81,24 +81,24 @@ async fn calls_are_never_exceeded_not_even_by_those_in_flight() {
 async fn prompts_in_flight_count_by_estimate_until_the_server_counts_them() {
     let bench = bench(Limits { tokens: Some(250), ..Limits::default() }, Ok(completion(Some(counted(50, 10)))));
     let request = request();
-    let mut first: Vec<_> = (0..3).map(|_| bench.model.complete(&request)).collect();
+    let mut first: Vec<_> = (0..3).map(|_| bench.model.complete(&request, None)).collect();
     for call in &mut first {
         assert!(call.now_or_never().is_none(), "the gate is shut");
     }
     // Three prompts of 100 tokens in flight: the fourth call is refused before it is made.
-    assert_eq!(refused(&bench.model.complete(&request).await), Some(BudgetKind::Tokens));
+    assert_eq!(refused(&bench.model.complete(&request, None).await), Some(BudgetKind::Tokens));
     assert_eq!(bench.asked.load(Ordering::SeqCst), 3);
     bench.gate.add_permits(100);
     // Polled to the end from anew: a call that is dropped gives its estimate back.
     drop(first);
     for _ in 0..3 {
-        bench.model.complete(&request).await.expect("60 tokens each");
+        bench.model.complete(&request, None).await.expect("60 tokens each");
     }
     let spent = bench.budget.spent();
     assert_eq!((spent.paid.calls, spent.paid.usage.total(), spent.paid.uncounted), (6, 180, 0));
-    bench.model.complete(&request).await.expect("180 of 250 are spent");
-    bench.model.complete(&request).await.expect("240 of 250 are spent");
-    assert_eq!(refused(&bench.model.complete(&request).await), Some(BudgetKind::Tokens));
+    bench.model.complete(&request, None).await.expect("180 of 250 are spent");
+    bench.model.complete(&request, None).await.expect("240 of 250 are spent");
+    assert_eq!(refused(&bench.model.complete(&request, None).await), Some(BudgetKind::Tokens));
 }
 
 #[tokio::test]
@@ -108,9 +108,9 @@ async fn dollars_need_a_price_and_uncounted_tokens_are_estimated() {
     let request = request();
     // 100 tokens of prompt and 10 of completion: 0.12 US dollars a call.
     for _ in 0..3 {
-        bench.model.complete(&request).await.expect("there is money left");
+        bench.model.complete(&request, None).await.expect("there is money left");
     }
-    assert_eq!(refused(&bench.model.complete(&request).await), Some(BudgetKind::Usd));
+    assert_eq!(refused(&bench.model.complete(&request, None).await), Some(BudgetKind::Usd));
     let spent = bench.budget.spent();
     assert_eq!(spent.paid, Paid { calls: 3, uncounted: 3, usage: counted(300, 30) });
     assert!((spent.usd - 0.36).abs() < 1e-12);
@@ -122,16 +122,16 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
     failing.gate.add_permits(100);
     let request = request();
     for _ in 0..2 {
-        assert_eq!(failing.model.complete(&request).await, Err(ModelError::Other("down".into())));
+        assert_eq!(failing.model.complete(&request, None).await, Err(ModelError::Other("down".into())));
     }
-    assert_eq!(refused(&failing.model.complete(&request).await), Some(BudgetKind::Calls));
+    assert_eq!(refused(&failing.model.complete(&request, None).await), Some(BudgetKind::Calls));
     assert_eq!(failing.budget.spent(), Spent::of(Paid { calls: 2, ..Paid::default() }, None));
 
     let cached = Completion { cached: true, ..completion(Some(counted(100, 10))) };
     let kept = bench(Limits { calls: Some(1), tokens: Some(150), ..Limits::default() }, Ok(cached));
     kept.gate.add_permits(100);
     for _ in 0..5 {
-        kept.model.complete(&request).await.expect("free");
+        kept.model.complete(&request, None).await.expect("free");
     }
     assert_eq!(kept.budget.spent(), Spent::default());
 }
@@ -140,7 +140,7 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
 async fn a_resumed_run_begins_with_what_is_spent() {
     let bench = bench(Limits { tokens: Some(1000), ..Limits::default() }, Ok(completion(None)));
     bench.budget.charge(Spent::of(Paid { calls: 9, uncounted: 0, usage: Usage::new(900, 100) }, None));
-    assert_eq!(refused(&bench.model.complete(&request()).await), Some(BudgetKind::Tokens));
+    assert_eq!(refused(&bench.model.complete(&request(), None).await), Some(BudgetKind::Tokens));
     assert!(bench.budget.refusal().is_some());
     assert_eq!(bench.asked.load(Ordering::SeqCst), 0);
 }

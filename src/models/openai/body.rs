@@ -17,7 +17,7 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use crate::models::capability::{Control, Prefill};
-use crate::models::remote::interface::{lines, set_fields};
+use crate::models::remote::interface::{EncodedRequest, lines, set_fields};
 use crate::models::remote::turns::BRIDGE;
 use crate::models::remote::turns::label_start;
 use serde::Serialize;
@@ -34,9 +34,9 @@ pub(super) struct BodyOptions {
     pub(super) control: Control,
 }
 
-/// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
+/// The request in JSON. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
 /// only escaped once.
-pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<Vec<u8>> {
+pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<EncodedRequest> {
     use RequestOption::{MaxTokens, ParallelCalls, Seed, Stream, StreamUsage, Temperature, TopP};
     let decoding = &request.decoding;
     let sends = |option| options.sent.contains(option);
@@ -73,7 +73,11 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         }
         _ => messages.write(body.raw(",\"messages\":"))?,
     }
-    body.end(&settings)
+    let label = match (&request.prompt, messages.label) {
+        (Prompt::Text { rest, .. }, Some(at)) => rest[at..].to_owned(),
+        _ => String::new(),
+    };
+    Ok(EncodedRequest { body: body.end(&settings)?, sent: options.sent, label })
 }
 
 /// A body that is assembled: the model, the prompt, and an object of settings.
@@ -112,14 +116,6 @@ impl Body {
         // Drop the opening quote of the rest.
         self.0.remove(quote);
         Ok(())
-    }
-}
-
-/// The label that the model continues, or empty.
-pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
-    match (prompt, Messages::new(prompt, options).label) {
-        (Prompt::Text { rest, .. }, Some(at)) => &rest[at..],
-        _ => "",
     }
 }
 

@@ -160,9 +160,7 @@ impl Interface for OpenAiSettings {
         if self.endpoint == Endpoint::Responses {
             return responses::encode(model, request, self.server.usual_top_p, refused, watched);
         }
-        let options = self.options(request, refused, watched);
-        let label = body::label(&request.prompt, options).to_owned();
-        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent: options.sent, label })
+        body::encode(model, request, self.options(request, refused, watched))
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {

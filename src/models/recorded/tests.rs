@@ -3,12 +3,14 @@
 use super::{Cached, ModelIdentity, Recording, Replaying, is_worth_keeping};
 use crate::base::{Completion, Decoding, FunctionCall, Message, Prompt, Request, Usage};
 use crate::models::openai::{self, OpenAiSettings};
-use crate::models::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
+use crate::models::{
+    CompletionFuture, Model, ModelError, OnEvent, RemoteSettings, StreamEvent, anthropic, in_episode, report,
+};
+use crate::net::ClientSettings;
 use crate::net::recording::Why;
 use crate::net::recording::{Cache, Player, Recorder, TapeError};
 use crate::net::testing::{Server, quick, reply};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,7 +23,7 @@ struct Made {
 }
 
 impl Model for Made {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let completion = |text: String, finish_reason: Option<&str>| Completion {
             text,
@@ -44,6 +46,7 @@ impl Model for Made {
             "filtered" => Ok(completion("I will".to_owned(), Some("content_filter"))),
             _ => Ok(completion(format!(" \"é\u{0}\u{1f600}\r\n{number}"), None)),
         };
+        let answer = answer.inspect(|completion| report(completion, on_event));
         std::future::ready(answer).boxed()
     }
 }
@@ -60,7 +63,7 @@ fn request(prompt: &str) -> Request {
 async fn answers(model: &dyn Model, prompts: &[&str]) -> Vec<Result<Completion, ModelError>> {
     let mut answers = Vec::new();
     for prompt in prompts {
-        answers.push(model.complete(&request(prompt)).await);
+        answers.push(model.complete(&request(prompt), None).await);
     }
     answers
 }
@@ -72,7 +75,7 @@ async fn shown(model: &dyn Model, prompt: &str) -> String {
         StreamEvent::Text(piece) => text.lock().expect("sound").push_str(piece),
         StreamEvent::Restarted => text.lock().expect("sound").clear(),
     };
-    let completion = model.stream(&request(prompt), &show).await.expect("an answer");
+    let completion = model.complete(&request(prompt), Some(&show)).await.expect("an answer");
     let text = text.into_inner().expect("sound");
     assert_eq!(text, completion.text);
     text
@@ -98,7 +101,7 @@ async fn a_replay_gives_the_same_completions_in_the_same_order() {
     let replay = replaying(&path);
     assert_eq!(answers(&replay, &["a", "b", "a", "empty", "filtered", "a"]).await, recorded);
     assert_eq!(shown(&replay, "streamed").await, streamed);
-    let Err(ModelError::Tape(error @ TapeError::Miss { .. })) = replay.complete(&request("a")).await else {
+    let Err(ModelError::Tape(error @ TapeError::Miss { .. })) = replay.complete(&request("a"), None).await else {
         panic!("the answers have run out")
     };
     assert!(error.to_string().contains("3 times"), "{error}");
@@ -121,7 +124,7 @@ async fn every_setting_makes_another_request_and_a_miss_names_it() {
     let asked = || request("Question: Who?");
     answers(&recording(&path), &["Question: Who?"]).await;
     let replayed = async |identity: ModelIdentity, request: Request| {
-        Replaying::new(identity, Player::open(&path).expect("opens")).complete(&request).await
+        Replaying::new(identity, Player::open(&path).expect("opens")).complete(&request, None).await
     };
     let decoding = Decoding { temperature: 0.7, ..Decoding::default() };
     let messages = Prompt::Messages(vec![Message::user("Question: Who?")]);
@@ -231,7 +234,7 @@ async fn neither_recording_nor_cache_holds_a_secret() {
         model: "m".to_owned(),
         base_urls: vec![base_url.clone()],
         key: Some(SecretString::from(KEY)),
-        retry: quick(1),
+        client: ClientSettings { retry: quick(1), ..ClientSettings::default() },
         ..RemoteSettings::default()
     };
     let model: Arc<dyn Model> = Arc::new(openai::model(settings, OpenAiSettings::default()).expect("a model"));
@@ -242,7 +245,7 @@ async fn neither_recording_nor_cache_holds_a_secret() {
     let path = dir.path().join("t.jsonl");
     let recorder = Arc::new(Recorder::open(&path).expect("opens"));
     let model = Recording::new(cached, identity, recorder);
-    let answer = model.complete(&request("a")).await.expect("an answer");
+    let answer = model.complete(&request("a"), None).await.expect("an answer");
     assert!(server.requests()[0].contains(KEY), "the server was sent the key");
     assert!(answer.text.contains("your key is"));
     assert_eq!(cache.counts().stored, 1);
@@ -286,20 +289,21 @@ async fn what_was_asked_with_the_ids_of_an_earlier_version_is_found() {
     let recorder = Arc::new(Recorder::open(&tape).expect("a new file"));
     let model: Arc<dyn Model> = made.clone();
     let first = Recording::new(Arc::clone(&model), identity(), Arc::clone(&recorder));
-    let answer = first.complete(&earlier).await.expect("an answer");
+    let answer = first.complete(&earlier, None).await.expect("an answer");
     drop((first, recorder));
     let replaying = Replaying::new(identity(), Player::open(&tape).expect("the recording"));
     let now = calling("x00010002", "c00030001");
-    assert_eq!(replaying.complete(&now).await.expect("an answer").text, answer.text);
-    assert!(replaying.complete(&calling("x00010003", "c00030001")).await.is_err());
+    assert_eq!(replaying.complete(&now, None).await.expect("an answer").text, answer.text);
+    assert!(replaying.complete(&calling("x00010003", "c00030001"), None).await.is_err());
 
     let cache = Arc::new(Cache::open(&folder.path().join("cache")).expect("a cache"));
     let cached = Cached::new(Arc::clone(&model), identity(), Arc::clone(&cache));
-    let kept = cached.complete(&earlier).await.expect("an answer");
+    let kept = cached.complete(&earlier, None).await.expect("an answer");
     drop(cached);
     let cached = Cached::new(model, identity(), cache);
     for (request, hit) in [(&now, true), (&calling("x00010002", "given"), false)] {
-        let again = in_episode("q".to_owned(), 0, async { cached.complete(request).await }).await.expect("an answer");
+        let again =
+            in_episode("q".to_owned(), 0, async { cached.complete(request, None).await }).await.expect("an answer");
         assert_eq!((again.cached, again.text == kept.text), (hit, hit));
     }
 }

@@ -23,15 +23,14 @@ pub(super) mod turns;
 pub use check::{Check, Verdict};
 pub use refusal::LearnedOptions;
 
-use super::{ModelError, OnEvent};
+use super::{CompletionFuture, Model, ModelError, OnEvent, Unsupported};
 use crate::base::finish::TOOL_USE_FAILED;
 use crate::base::request::BYTES_PER_TOKEN;
 use crate::base::{Cause, Completion, Decoding, Ending, FinishReason, Forwarded, Request, RequestOption, Verbatim};
 use crate::net::limit::{Limiter, Settings};
-use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySettings, redact};
+use crate::net::{Answer, Balance, Client, ClientSettings, Credential, redact};
 use answer::Incoming;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use interface::{Decoded, EncodedRequest, Fault, Interface};
 use redactor::{Secrets, StreamRedactor, masked};
 use refusal::Refusal;
@@ -50,13 +49,8 @@ pub struct RemoteSettings {
     pub headers: Vec<(String, String)>,
     /// The same with values that must appear nowhere, as the key.
     pub secret_headers: Vec<(String, SecretString)>,
-    /// Limits the requests at once. Models of one provider and key share it.
-    pub limiter: Arc<Limiter>,
-    /// Time limit of one attempt, from sending to the last byte, streamed or not.
-    pub timeout: Duration,
-    /// Largest answer, in bytes after decompression.
-    pub max_body: usize,
-    pub retry: RetrySettings,
+    /// Models of one provider and key share its limiter.
+    pub client: ClientSettings,
 }
 
 impl Default for RemoteSettings {
@@ -68,10 +62,12 @@ impl Default for RemoteSettings {
             key: None,
             headers: Vec::new(),
             secret_headers: Vec::new(),
-            limiter: Arc::new(Limiter::new(&Settings::fixed(16))),
-            timeout: Duration::from_mins(2),
-            max_body: 8 << 20,
-            retry: RetrySettings::default(),
+            client: ClientSettings {
+                limiter: Arc::new(Limiter::new(&Settings::fixed(16))),
+                timeout: Duration::from_mins(2),
+                max_body: 8 << 20,
+                ..ClientSettings::default()
+            },
         }
     }
 }
@@ -81,14 +77,7 @@ impl fmt::Debug for RemoteSettings {
         f.debug_struct("RemoteSettings")
             .field("model", &self.model)
             .field("base_urls", &shown_urls(&self.base_urls))
-            .field("key", &self.key.is_some())
-            .field("headers", &self.headers)
-            .field("secret_headers", &self.secret_headers.len())
-            .field("limiter", &self.limiter)
-            .field("timeout", &self.timeout)
-            .field("max_body", &self.max_body)
-            .field("retry", &self.retry)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -125,13 +114,7 @@ fn is_at_limit(decoded: &Decoded, limit: Option<u32>) -> bool {
 
 impl Remote {
     pub(super) fn new(settings: RemoteSettings, interface: Box<dyn Interface>) -> Result<Self, ModelError> {
-        let client = Client::new(ClientSettings {
-            timeout: settings.timeout,
-            max_body: settings.max_body,
-            retry: settings.retry,
-            limiter: settings.limiter,
-            ..ClientSettings::default()
-        })?;
+        let client = Client::new(settings.client)?;
         let urls = |streamed| {
             let address = |base: &String| interface.address(base, &settings.model, streamed);
             settings.base_urls.iter().map(address).collect()
@@ -345,7 +328,15 @@ impl Remote {
     }
 }
 
-super::model!(Remote, interface);
+impl Model for Remote {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.interface.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
+        self.answer(request, on_event).boxed()
+    }
+}
 
 #[cfg(test)]
 mod tests;

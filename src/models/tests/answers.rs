@@ -75,7 +75,7 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
     for (api, bad, expected) in cases {
         let server = Server::start(vec![bad]).await;
         let model = api.model(&server.url);
-        let error = model.complete(&request()).await.expect_err("no answer");
+        let error = model.complete(&request(), None).await.expect_err("no answer");
         let requests = if matches!(error, ModelError::Refused { .. }) { 1 } else { 3 };
         assert_eq!((&error, server.requests().len()), (&expected, requests), "{api:?}");
         let all = format!("{error} {error:?} {model:?} {:?}", error.hint());

@@ -20,7 +20,7 @@ fn marked() -> Value {
 
 async fn sent(request: &Request) -> Value {
     let server = Server::start(vec![reply(200, "", &API.whole("ok"))]).await;
-    API.model(&server.url).complete(request).await.expect("an answer");
+    API.model(&server.url).complete(request, None).await.expect("an answer");
     serde_json::from_str(server.requests()[0].split_once("\r\n\r\n").expect("a body").1).expect("JSON")
 }
 
@@ -89,7 +89,7 @@ async fn a_server_that_does_not_know_the_mark_is_asked_without_it() {
     let model = API.model(&server.url);
     let request = talk([last_shared(vec![Message::system(long())]), vec![Message::user("Q")]].concat(), None);
     for attempts in [2, 1] {
-        assert_eq!(model.complete(&request).await.expect("an answer").attempts, attempts);
+        assert_eq!(model.complete(&request, None).await.expect("an answer").attempts, attempts);
     }
     let sent: Vec<bool> = server.requests().iter().map(|body| body.contains("cache_control")).collect();
     assert_eq!(sent, [true, false, false]);
@@ -103,10 +103,10 @@ async fn what_is_written_and_read_is_counted() {
     let whole = json!({"type": "message", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn", "usage": usage});
     let used = Usage { cached_tokens: 3000, cache_write_tokens: 200, reasoning_tokens: 3, ..Usage::new(3210, 4) };
     let server = Server::start(vec![reply(200, "", whole.to_string().as_bytes())]).await;
-    assert_eq!(API.model(&server.url).complete(&request()).await.expect("an answer").usage, Some(used));
+    assert_eq!(API.model(&server.url).complete(&request(), None).await.expect("an answer").usage, Some(used));
     let start = super::event("message_start", &format!(r#""message":{{"usage":{usage}}}"#));
     let end = r#""delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":4,"output_tokens_details":{"thinking_tokens":3}}"#;
     let events = [start, API.delta("ok"), super::event("message_delta", end), super::event("message_stop", r#""x":0"#)];
     let server = Server::start(vec![super::stream(&events)]).await;
-    assert_eq!(API.model(&server.url).complete(&request()).await.expect("an answer").usage, Some(used));
+    assert_eq!(API.model(&server.url).complete(&request(), None).await.expect("an answer").usage, Some(used));
 }

@@ -37,7 +37,7 @@ fn whole(body: &[u8]) -> Reply {
 /// The answer to a request, and the request's body.
 async fn answer(api: Api, request: &Request, reply: Reply) -> (Completion, Value) {
     let server = Server::start(vec![reply]).await;
-    let completion = api.model(&server.url).complete(request).await.expect("an answer");
+    let completion = api.model(&server.url).complete(request, None).await.expect("an answer");
     let body = serde_json::from_str(server.requests()[0].split_once("\r\n\r\n").expect("a body").1).expect("JSON");
     (completion, body)
 }
@@ -276,7 +276,7 @@ async fn calls_are_read_whole_and_from_streams_and_go_back_with_the_reasoning_be
 
         let server = Server::start(vec![stream(&events)]).await;
         let model = api.model(&server.url);
-        let streamed = model.stream(&request, &|_| {}).await.expect("an answer");
+        let streamed = model.complete(&request, Some(&|_| {})).await.expect("an answer");
         assert_eq!((&streamed.calls, streamed.text.as_str()), (&said.calls, "I look."), "{api:?}");
         if api == Api::Messages {
             // The others count in events that are not part of this stream.
@@ -304,7 +304,7 @@ async fn calls_are_read_whole_and_from_streams_and_go_back_with_the_reasoning_be
 #[tokio::test]
 async fn text_completions_offer_no_functions() {
     let server = Server::start(vec![]).await;
-    let error = Api::Completions.model(&server.url).complete(&asked(false, true, None)).await;
+    let error = Api::Completions.model(&server.url).complete(&asked(false, true, None), None).await;
     assert!(error.expect_err("refused").to_string().contains("chat endpoint"));
     assert!(server.requests().is_empty());
 }

@@ -46,7 +46,7 @@ async fn sent(model: impl Fn(&str) -> Remote, request: &Request, refusals: &[&st
     let server = Server::start(replies).await;
     let model = model(&server.url);
     for _ in 0..2 {
-        model.complete(request).await.expect("an answer");
+        model.complete(request, None).await.expect("an answer");
     }
     let body =
         |request: &String| serde_json::from_str(request.split_once("\r\n\r\n").expect("a body").1).expect("JSON");
@@ -126,7 +126,7 @@ async fn a_server_that_wants_and_refuses_the_same_is_not_asked_forever() {
         ["Missing `reasoning_content` field", "reasoning_content is not allowed", "Missing `reasoning_content` field"];
     let replies = refusals.map(|text| reply(400, "", json!({"error": {"message": text}}).to_string().as_bytes()));
     let server = Server::start(replies.into()).await;
-    assert!(Api::Chat.model(&server.url).complete(&of("chat", json!({}))).await.is_err());
+    assert!(Api::Chat.model(&server.url).complete(&of("chat", json!({})), None).await.is_err());
     assert_eq!(server.requests().len(), 3);
 }
 

@@ -14,6 +14,7 @@ mod streams;
 use super::remote::{Remote, RemoteSettings};
 use super::{Endpoint, Model as _, ModelError, OpenAiSettings, StreamEvent, anthropic, cut_at_stop, gemini};
 use crate::base::{Completion, Decoding, Prompt, Request};
+use crate::net::ClientSettings;
 use crate::net::testing::{Reply, Server, quick};
 use secrecy::SecretString;
 use std::sync::Mutex;
@@ -41,12 +42,16 @@ pub(in crate::models) const APIS: [Api; 5] = [Api::Chat, Api::Completions, Api::
 impl Api {
     /// The model `m` at `base`.
     pub(in crate::models) fn model(self, base: &str) -> Remote {
-        self.model_within(base, settings(base).timeout)
+        self.model_within(base, settings(base).client.timeout)
     }
 
     /// The same with this much time for an answer.
     fn model_within(self, base: &str, timeout: Duration) -> Remote {
-        let settings = |base| RemoteSettings { timeout, ..settings(base) };
+        let settings = |base| {
+            let mut settings = settings(base);
+            settings.client.timeout = timeout;
+            settings
+        };
         let openai =
             |endpoint| super::openai::model(settings(base), OpenAiSettings { endpoint, ..OpenAiSettings::default() });
         let model = match self {
@@ -179,9 +184,12 @@ fn settings(base: &str) -> RemoteSettings {
         model: "m".into(),
         base_urls: vec![base.to_owned()],
         key: Some(SecretString::from(KEY)),
-        timeout: Duration::from_secs(2),
-        max_body: 20_000,
-        retry: quick(3),
+        client: ClientSettings {
+            timeout: Duration::from_secs(2),
+            max_body: 20_000,
+            retry: quick(3),
+            ..ClientSettings::default()
+        },
         ..RemoteSettings::default()
     }
 }
@@ -200,7 +208,7 @@ fn stream(events: &[String]) -> Reply {
 /// Asks a server with these replies for a whole answer.
 async fn ask(api: Api, replies: Vec<Reply>) -> (Result<Completion, ModelError>, Server) {
     let server = Server::start(replies).await;
-    let answer = api.model(&server.url).complete(&request()).await;
+    let answer = api.model(&server.url).complete(&request(), None).await;
     (answer, server)
 }
 
@@ -220,7 +228,7 @@ async fn watch(model: &Remote, request: &Request) -> (Result<Completion, ModelEr
             StreamEvent::Restarted => "↺".to_owned(),
         });
     };
-    let answer = model.stream(request, &on_event).await;
+    let answer = model.complete(request, Some(&on_event)).await;
     let shown = shown.lock().expect("no test panics here").join("|");
     (answer, shown)
 }

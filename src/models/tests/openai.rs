@@ -17,9 +17,9 @@ async fn a_refused_stop_is_remembered_and_applied_by_the_client() {
     let full = reply(200, "", &text("a\nObservation 1: b"));
     let server = Server::start(vec![no, full]).await;
     let model = Api::Chat.model(&server.url);
-    let first = model.complete(&request()).await.expect("an answer");
+    let first = model.complete(&request(), None).await.expect("an answer");
     assert_eq!((first.text.as_str(), first.attempts), ("a", 2));
-    let second = model.complete(&request()).await.expect("an answer");
+    let second = model.complete(&request(), None).await.expect("an answer");
     assert_eq!((second.text.as_str(), second.attempts), ("a", 1));
     let stops: Vec<bool> = server.requests().iter().map(|r| r.contains("\"stop\"")).collect();
     assert_eq!(stops, [true, false, false]);
@@ -31,7 +31,7 @@ async fn a_refused_limit_is_sent_under_its_newer_name() {
     let limit = reply(400, "", br#"{"error":{"message":"Use 'max_completion_tokens' instead.","param":"max_tokens"}}"#);
     let server = Server::start(vec![limit, stop, reply(200, "", &text("ok"))]).await;
     let model = Api::Chat.model(&server.url);
-    assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 3);
+    assert_eq!(model.complete(&request(), None).await.expect("an answer").attempts, 3);
     let last = server.requests().pop().expect("three requests");
     assert!(last.contains("\"max_completion_tokens\":100") && !last.contains("\"stop\""), "{last}");
 }
@@ -52,12 +52,12 @@ async fn a_model_that_only_streams_is_asked_for_streams() {
     let server = Server::start(vec![whole.clone(), stream(&chunks)]).await;
     let model = Api::Chat.model(&server.url);
     for attempts in [2, 1] {
-        let answer = model.complete(&request()).await.expect("an answer");
+        let answer = model.complete(&request(), None).await.expect("an answer");
         assert_eq!((answer.text.as_str(), answer.attempts), ("ok", attempts));
     }
     let both = [whole, reply(400, "", br#"{"error":{"message":"no stream"}}"#)];
     let server = Server::start([both.to_vec(), both.to_vec()].concat()).await;
-    let error = Api::Chat.model(&server.url).complete(&request()).await.expect_err("neither");
+    let error = Api::Chat.model(&server.url).complete(&request(), None).await.expect_err("neither");
     assert!(matches!(error, ModelError::Refused { status: 400, .. }) && server.requests().len() == 3, "{error:?}");
 }
 
@@ -106,7 +106,7 @@ async fn a_named_server_gets_its_own_options_at_once() {
         ("deepseek", 6, r#""max_tokens":100"#, false, false),
     ] {
         let server = Server::start(vec![reply(200, "", &text("a\nObservation 5: b"))]).await;
-        let answer = named(name, &server.url, false).complete(&request).await.expect("an answer");
+        let answer = named(name, &server.url, false).complete(&request, None).await.expect("an answer");
         assert_eq!((answer.text.as_str(), answer.attempts), ("a", 1));
         let requests = server.requests();
         let sent = requests[0].split_once("\r\n\r\n").expect("a body").1;
@@ -121,7 +121,7 @@ async fn text_completions_always_use_the_older_limit_name() {
     let server = Server::start(vec![reply(200, "", &text("ok"))]).await;
     let row = capability::of("openai").expect("a row");
     let openai = OpenAiSettings { endpoint: Endpoint::Completions, server: row, prefill: false };
-    openai::model(settings(&server.url), openai).expect("a model").complete(&request()).await.expect("an answer");
+    openai::model(settings(&server.url), openai).expect("a model").complete(&request(), None).await.expect("an answer");
     assert!(server.requests()[0].contains(r#""max_tokens":100"#), "{}", server.requests()[0]);
 }
 
@@ -131,7 +131,7 @@ async fn a_label_is_continued_and_its_echo_removed() {
         let server = Server::start(vec![reply(200, "", &text(&format!("{sent}\nObservation 1: x")))]).await;
         let model = named("vllm", &server.url, true);
         assert_eq!(model.endpoint(), "chat+prefill");
-        let answer = model.complete(&request()).await.expect("an answer");
+        let answer = model.complete(&request(), None).await.expect("an answer");
         assert_eq!(answer.text, " I search.", "{sent}");
         let (answer, shown) = watch(&model, &request()).await;
         assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), (" I search.", " I search."), "{sent}");
@@ -180,7 +180,7 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         assert!(check.warning.as_ref().is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
     }
     let server = Server::start(vec![whole(r#"{"content":"<think>hm</think>ok"}"#)]).await;
-    let answer = named("openai", &server.url, false).complete(&request()).await.expect("an answer");
+    let answer = named("openai", &server.url, false).complete(&request(), None).await.expect("an answer");
     assert_eq!(answer.text, "<think>hm</think>ok", "this server separates reasoning itself");
 }
 
@@ -203,12 +203,12 @@ async fn several_servers_share_the_work_and_records_name_them_all() {
     let want = format!("{}/chat/completions,{}/chat/completions", slow.url, quick.url);
     assert_eq!(model.address(), want);
     let request = request();
-    let mut waits = std::pin::pin!(model.complete(&request));
+    let mut waits = std::pin::pin!(model.complete(&request, None));
     for _ in 0..3 {
         tokio::select! {
             biased;
             _ = &mut waits => panic!("this one hangs"),
-            answer = model.complete(&request) => assert_eq!(answer.expect("an answer").attempts, 1),
+            answer = model.complete(&request, None) => assert_eq!(answer.expect("an answer").attempts, 1),
         }
     }
     assert_eq!((slow.requests().len(), quick.requests().len()), (1, 3));

@@ -20,7 +20,7 @@ async fn sent(server: Option<&'static str>, api: Api, decoding: Decoding) -> Val
         None => api.model(&answering.url),
     };
     let prompt = Prompt::text("".into(), "Q");
-    model.complete(&Request::new(prompt, vec![], decoding)).await.expect("an answer");
+    model.complete(&Request::new(prompt, vec![], decoding), None).await.expect("an answer");
     let request = answering.requests().remove(0);
     serde_json::from_str(request.split("\r\n\r\n").nth(1).expect("a body")).expect("JSON")
 }
@@ -133,7 +133,7 @@ async fn the_responses_api_is_asked_for_a_summary_that_an_account_may_not_have()
     ])
     .await;
     let request = Request { decoding: asking("low"), ..request() };
-    Api::Responses.model(&server.url).complete(&request).await.expect("without a summary");
+    Api::Responses.model(&server.url).complete(&request, None).await.expect("without a summary");
     let asked: Vec<bool> = server.requests().iter().map(|body| body.contains("\"summary\"")).collect();
     assert_eq!(asked, [true, false]);
 }
@@ -143,7 +143,7 @@ async fn a_call_that_must_be_cannot_go_with_reasoning_at_anthropics() {
     let server = Server::start(vec![reply(200, "", &Api::Messages.whole("ok"))]).await;
     let functions = Functions { list: vec![], required: true, parallel: false, strict: false };
     let request = Request { functions: Some(Arc::new(functions)), decoding: asking("low"), ..request() };
-    let error = Api::Messages.model(&server.url).complete(&request).await.expect_err("refused");
+    let error = Api::Messages.model(&server.url).complete(&request, None).await.expect_err("refused");
     assert!(error.to_string().contains("cannot be made to call a function"), "{error}");
     assert!(server.requests().is_empty());
 }
@@ -160,7 +160,8 @@ async fn reasoning_that_a_server_refuses_is_an_error_with_a_hint_and_not_left_ou
         let server = Server::start(vec![no.clone(), no]).await;
         let model = api.model(&server.url);
         for _ in 0..2 {
-            let error = model.complete(&Request { decoding: asking("low"), ..request() }).await.expect_err("refused");
+            let error =
+                model.complete(&Request { decoding: asking("low"), ..request() }, None).await.expect_err("refused");
             assert!(error.hint().is_some_and(|hint| hint.contains("try another --reasoning")), "{error:?}");
         }
         let requests = server.requests();
@@ -205,7 +206,7 @@ async fn extra_headers_are_sent_and_what_they_hold_is_masked() {
                 crate::models::openai::model(settings, openai)
             }
         };
-        let answer = model.expect("a model").complete(&request()).await.expect("an answer");
+        let answer = model.expect("a model").complete(&request(), None).await.expect("an answer");
         assert_eq!(answer.text, "I got ***", "{api:?}");
         let sent = server.requests()[0].to_ascii_lowercase();
         assert!(sent.contains("x-title: a test\r\n") && sent.contains(&format!("api-key: {SECRET}\r\n")), "{sent}");

@@ -88,13 +88,13 @@ async fn conversations_settings_and_stops_are_encoded() {
         ),
     ] {
         let server = Server::start(vec![api.stream(&["ok"])]).await;
-        assert_eq!(api.model(&server.url).complete(&talk).await.expect("an answer").text, "ok");
+        assert_eq!(api.model(&server.url).complete(&talk, None).await.expect("an answer").text, "ok");
         assert_eq!(body(&server.requests()[0]), json);
     }
     let server = Server::start(vec![reply(200, "", &Api::Messages.whole(" ok"))]).await;
     let model = anthropic::model(settings(&server.url), true).expect("a model");
     assert_eq!(
-        (model.endpoint(), model.complete(&request()).await.expect("an answer").text),
+        (model.endpoint(), model.complete(&request(), None).await.expect("an answer").text),
         ("messages+prefill", " ok".into())
     );
     assert_eq!(
@@ -120,7 +120,7 @@ async fn what_means_nothing_is_not_sent_unless_it_was_typed() {
     ] {
         let server = Server::start(vec![reply(200, "", &api.whole("ok"))]).await;
         let name = format!("{api:?} {decoding:?}");
-        api.model(&server.url).complete(&Request { decoding, ..request() }).await.expect("an answer");
+        api.model(&server.url).complete(&Request { decoding, ..request() }, None).await.expect("an answer");
         let body = server.requests()[0].to_ascii_lowercase();
         assert_eq!(body.contains("\"top_p\"") || body.contains("\"topp\""), sent, "{name}: {body}");
     }
@@ -138,15 +138,15 @@ async fn a_refused_setting_is_left_out_of_all_requests_unless_a_person_has_set_i
         let yes = reply(200, "", &api.whole("ok"));
         let server = Server::start(vec![no.clone(), yes.clone(), yes, no]).await;
         let model = api.model(&server.url);
-        assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 2);
-        assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 1);
+        assert_eq!(model.complete(&request(), None).await.expect("an answer").attempts, 2);
+        assert_eq!(model.complete(&request(), None).await.expect("an answer").attempts, 1);
         let sent: Vec<bool> = server.requests().iter().map(|body| body.contains("\"temperature\"")).collect();
         assert_eq!(sent, [true, false, false], "{api:?}");
         assert!(model.learned().refused().contains(RequestOption::Temperature));
         // What a person has set is sent, refused, and an error that says what to do.
         let typed = [RequestOption::Temperature].into_iter().collect();
         let decoding = Decoding { temperature: 0.5, typed, ..Decoding::default() };
-        let error = model.complete(&Request { decoding, ..request() }).await.expect_err("refused");
+        let error = model.complete(&Request { decoding, ..request() }, None).await.expect_err("refused");
         assert!(server.requests()[3].contains("\"temperature\":0.5"), "{api:?}");
         assert!(error.hint().is_some_and(|hint| hint.contains("leave out --temperature")), "{error:?}");
     }
@@ -189,7 +189,8 @@ async fn the_query_of_a_base_is_kept() {
         let server = Server::start(vec![reply(200, "", &api.whole("ok"))]).await;
         let model = api.model(&format!("{}?api-version=1", server.url));
         let request = request();
-        let answer = if watched { model.stream(&request, &|_| ()) } else { model.complete(&request) }.await;
+        let answer =
+            if watched { model.complete(&request, Some(&|_| ())) } else { model.complete(&request, None) }.await;
         assert_eq!(answer.expect("an answer").text, "ok");
         assert!(server.requests()[0].starts_with(&format!("POST {path} ")), "{}", server.requests()[0]);
     }
@@ -208,7 +209,7 @@ async fn unsupported_settings_are_errors_before_anything_is_sent() {
         let server = Server::start(vec![reply(200, "", &api.whole("ok"))]).await;
         let model = api.model(&server.url);
         assert_eq!(model.unsupported(&decoding, false).map(|unsupported| unsupported.reason).as_deref(), reason);
-        let answer = model.complete(&Request { decoding, ..request() }).await;
+        let answer = model.complete(&Request { decoding, ..request() }, None).await;
         assert_eq!(answer.err(), reason.map(|reason| ModelError::Other(reason.into())));
         assert_eq!(server.requests().len(), usize::from(reason.is_none()));
     }
@@ -227,7 +228,7 @@ async fn without_a_key_none_is_sent() {
                 crate::models::openai::model(settings, OpenAiSettings { endpoint, ..OpenAiSettings::default() })
             }
         };
-        model.expect("a model").complete(&request()).await.expect("an answer");
+        model.expect("a model").complete(&request(), None).await.expect("an answer");
         let sent = server.requests()[0].to_ascii_lowercase();
         assert!(!sent.contains("authorization") && !sent.contains("-key:"), "{sent}");
     }

@@ -142,7 +142,7 @@ async fn options_that_only_this_api_has_are_learned() {
     let server = Server::start(vec![encrypted, limit, reply(200, "", &API.whole("ok"))]).await;
     let model = API.model(&server.url);
     for attempts in [3, 1] {
-        assert_eq!(model.complete(&offering()).await.expect("an answer").attempts, attempts);
+        assert_eq!(model.complete(&offering(), None).await.expect("an answer").attempts, attempts);
     }
     let sent: Vec<(bool, bool)> = server
         .requests()

@@ -65,7 +65,7 @@ async fn a_stop_closes_the_connection_and_cuts_the_text() {
         let request = crate::base::Request { stop, ..request() };
         let deltas = ["one line", "\nand another", " and"].map(|text| api.delta(text));
         let server = Server::start(vec![pieces(&[&[api.start()], &deltas[..]].concat())]).await;
-        let answer = api.model(&server.url).complete(&request).await.expect("an answer");
+        let answer = api.model(&server.url).complete(&request, None).await.expect("an answer");
         assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("one line", Some("stop")), "{api:?}");
         // What Anthropic counts at the start is not what was used.
         assert_eq!(answer.usage.is_some(), api == Api::Gemini);
@@ -242,7 +242,7 @@ async fn whole_answers_and_unannounced_streams_are_read_as_well() {
         let (answer, shown, _) = watch_of(api, vec![reply(200, "", events.as_bytes())]).await;
         assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("a b", "a |b"), "{api:?}");
         let server = Server::start(vec![api.stream(&["a\nObser", "vation 1: b"])]).await;
-        let answer = api.model(&server.url).complete(&request()).await.expect("an answer");
+        let answer = api.model(&server.url).complete(&request(), None).await.expect("an answer");
         assert_eq!((answer.text.as_str(), answer.attempts), ("a", 1));
         // Responses have no stops, so a stream is what ends them.
         assert_eq!(server.requests()[0].contains("\"stream\""), api == Api::Responses);
@@ -282,7 +282,7 @@ async fn a_stream_that_drips_ends_with_the_time_for_an_answer() {
         let drops: Vec<String> = std::iter::once(api.start()).chain((0..5_000).map(|_| api.delta("x"))).collect();
         let server = Server::start(vec![pieces(&drops)]).await;
         let model = api.model_within(&server.url, Duration::from_millis(150));
-        let error = model.stream(&request(), &|_| {}).await.expect_err("no whole answer");
+        let error = model.complete(&request(), Some(&|_| {})).await.expect_err("no whole answer");
         assert!(
             matches!(&error, ModelError::Net(net) if matches!(net.last(), NetError::Timeout { .. })),
             "{api:?}: {error}"

@@ -188,12 +188,12 @@ impl EpisodeContext<'_> {
     }
 
     async fn complete(&self, request: &Request) -> Result<Completion, ModelError> {
-        let Some(observer) = self.observer else { return self.model.complete(request).await };
+        let Some(observer) = self.observer else { return self.model.complete(request, None).await };
         let on_event = |event: StreamEvent<'_>| match event {
             StreamEvent::Text(text) => observer.text(text),
             StreamEvent::Restarted => observer.again(),
         };
-        let completion = self.model.stream(request, &on_event).await?;
+        let completion = self.model.complete(request, Some(&on_event)).await?;
         observer.call_ended();
         Ok(completion)
     }

@@ -5,12 +5,11 @@ use super::{Acting, Agent, Answering, Approach, Episode, Stage};
 use crate::base::{
     Completion, Decoding, Message, Method, Outcome, Question, Request, Trajectory, Usage, Variant, Voting,
 };
-use crate::models::{Model, ModelError, Price};
+use crate::models::{CompletionFuture, Model, ModelError, OnEvent, Price};
 use crate::prompting::protocol::{Frame, Setup, react_paper, robust, testing};
 use crate::tests::made_up::{OnePage, variant};
 use crate::wikipedia::SessionOptions;
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex};
 
 mod continued;
@@ -46,7 +45,7 @@ pub(super) fn replying(
 }
 
 impl Model for Scripted {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+    fn complete<'a>(&'a self, request: &'a Request, _: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         let mut asked = self.asked.lock().expect("sound");
         let answer = (self.answer)(&request.prompt.to_text(), asked.len());
         asked.push(request.clone());

@@ -69,7 +69,7 @@ fn request(question: &str, steps: &[(ToolCall, String)], end: &str) -> Request {
 
 async fn ask(request: &Request, claims: bool) -> String {
     let settings = BaselineSettings { claims, ..BaselineSettings::default() };
-    Baseline::new(settings).complete(request).await.expect("it always answers").text
+    Baseline::new(settings).complete(request, None).await.expect("it always answers").text
 }
 
 /// Runs an episode; gives the actions, the last of which is `Finish[…]`.

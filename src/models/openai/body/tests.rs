@@ -1,6 +1,6 @@
 //! The bytes that are sent.
 
-use super::{BodyOptions, bytes, label};
+use super::{BodyOptions, encode};
 use crate::base::RequestOption::{self, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
 use crate::base::{Decoding, Message, Prompt, Request, Role};
 use crate::models::capability::{Control, Prefill};
@@ -28,7 +28,11 @@ fn usual() -> BodyOptions {
 }
 
 fn encoded(request: &Request, options: BodyOptions) -> String {
-    String::from_utf8(bytes("m", request, options).expect("valid JSON")).expect("JSON is UTF-8")
+    String::from_utf8(encode("m", request, options).expect("valid JSON").body).expect("JSON is UTF-8")
+}
+
+fn label(request: &Request, options: BodyOptions) -> String {
+    encode("m", request, options).expect("valid JSON").label
 }
 
 fn sent(endpoint: Endpoint, request: &Request) -> String {
@@ -90,16 +94,16 @@ fn a_label_is_continued_in_each_servers_way() {
             encoded(&text, options),
             format!(r#"{user},{{"role":"assistant","content":"Thought 1:"{end}{rest}"#)
         );
-        assert_eq!(label(&text.prompt, options), "Thought 1:");
-        assert_eq!(label(&text.prompt, usual()), "");
+        assert_eq!(label(&text, options).as_str(), "Thought 1:");
+        assert_eq!(label(&text, usual()), "");
         // Nothing to continue.
         let open = request(Prompt::text("Examples.\n".into(), "Question: x\n"), 0);
-        assert_eq!((encoded(&open, options), label(&open.prompt, options)), (encoded(&open, usual()), ""));
+        assert_eq!((encoded(&open, options), label(&open, options).as_str()), (encoded(&open, usual()), ""));
         // A message of the model's own is continued, and is not a label.
         let messages = Prompt::Messages(vec![Message::user("Q"), Message::assistant("Thought:")]);
         let own = request(messages, 0);
         let want = r#"{"model":"m","messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"Thought:""#;
-        assert_eq!((encoded(&own, options), label(&own.prompt, options)), (format!("{want}{end}{rest}"), ""));
+        assert_eq!((encoded(&own, options), label(&own, options).as_str()), (format!("{want}{end}{rest}"), ""));
         assert_eq!(
             encoded(&request(Prompt::Messages(vec![Message::user("Q")]), 0), options).matches("true").count(),
             0

@@ -305,7 +305,7 @@ impl Run<'_> {
             Ok(call) => call,
             Err(ModelError::Refused { status, message, cause, body: written }) if self.is_program_fault(cause) => {
                 if cause == Cause::ContextOverflow {
-                    self.log(Call::context_overflow(&request), api.endpoint(), body);
+                    self.log(Call::context_overflow(&request), api.name(), body);
                 }
                 let refused = ModelReply::refused(api, status, &message);
                 let written = written.filter(|written| written.starts_with('{')).map(String::from);
@@ -317,7 +317,7 @@ impl Run<'_> {
             Err(_) if self.answer.is_some() => return Ok(()),
             Err(error) => {
                 if let ModelError::Unexplained { attempts, reason } = &error {
-                    self.log(Call::with_unknown_reason(&request, *attempts, reason), api.endpoint(), body);
+                    self.log(Call::with_unknown_reason(&request, *attempts, reason), api.name(), body);
                 }
                 return Err(error.into());
             }
@@ -327,7 +327,7 @@ impl Run<'_> {
         if let Some(usage) = call.usage {
             self.cost_usd = self.cost_usd.zip(price).map(|(cost, price)| cost + price.of(usage));
         }
-        self.log(call, api.endpoint(), body);
+        self.log(call, api.name(), body);
         let Some(written) = written else {
             let reason = "model: a recorded answer lacks what its server wrote".to_owned();
             let failure = Failure { service: Service::Model, cause: Cause::Recording };
@@ -455,7 +455,7 @@ async fn tool_end(tool: &mut Option<BoxFuture<'_, ToolEnded>>) -> ToolEnded {
 fn address_fields(asked: &ModelRequest, model: &ProgramModel, body: &Map<String, Value>) -> SentBody {
     let in_address = !body.contains_key("model");
     let model = in_address.then(|| model.name.clone());
-    SentBody { model, stream: in_address && asked.stream, ..SentBody::new(asked.api.endpoint(), Map::new(), None) }
+    SentBody { model, stream: in_address && asked.stream, ..SentBody::new(asked.api.name(), Map::new(), None) }
 }
 
 /// Asks a model, and keeps the answer before the program gets it.
@@ -467,7 +467,7 @@ async fn complete(
     episode: &Episode,
 ) -> Result<Call, ModelError> {
     let asked = Timestamp::now();
-    let completion = model.model.complete(request).await?;
+    let completion = model.model.complete(request, None).await?;
     let call = Call { started_at: Some(asked.to_string()), sent: Some(sent), ..Call::of(request, completion) };
     if let Some(journal) = journal {
         let _ = journal.keep(&episode.key, &episode.variant.name, None, Event::Call(call.clone())).await;
