@@ -44,75 +44,6 @@ fn experiment(dataset: &str, settings: &str) -> String {
 
 const ELSEWHERE: &str = "project/theirs/x.toml";
 
-#[test]
-fn a_file_that_chooses_a_server_names_files_of_its_own_folder_only() {
-    let (bench, theirs) = (bench(), server());
-    let url = format!("{}/v1", theirs.url);
-    let host = theirs.url.trim_start_matches("http://").to_owned();
-    let served = format!("model = \"openai:m\"\nbase_url = \"{url}\"");
-    let run = |more: &[&str], variables: &[(&str, &str)]| {
-        ran_in(&bench, "project", &[&["run", "theirs/x.toml", "--limit", "1", "--quiet"], more].concat(), variables)
-    };
-    let line = format!("key_hosts = [\"{host}\"]");
-    for (dataset, settings, named) in [
-        ("../data/q.csv", "", "[[dataset]] path theirs/../data/q.csv"),
-        ("q.csv", "prompt = \"../data/p.txt\"", "prompt theirs/../data/p.txt"),
-        ("q.csv", "wiki = \"corpus:../data/texts\"\nmethod = \"react\"", "wiki corpus:theirs/../data/texts"),
-        ("data/q.csv", "", "[[dataset]] path data/q.csv"),
-    ] {
-        let settings = settings.replace("method = \"react\"", "");
-        let text = experiment(dataset, &format!("{served}\n{settings}"));
-        bench.write(
-            ELSEWHERE,
-            text.replace("method = \"cot\"\n", if settings.contains("wiki") { "" } else { "method = \"cot\"\n" }),
-        );
-        run(&["--out", "o"], &[]).refused(2, &["`theirs/x.toml` names ", named, &url, &line]);
-        // A dry run reads nothing either.
-        run(&["--out", "o", "--dry-run"], &[]).refused(2, &[named]);
-    }
-    bench.write(ELSEWHERE, experiment("../data/q.csv", &format!("{served}\n")));
-    let ids = experiment("q.csv", &served).replace("[settings]", "ids = \"../data/ids.txt\"\n[settings]");
-    bench.write("project/theirs/ids.toml", ids);
-    ran_in(&bench, "project", &["run", "theirs/ids.toml", "--out", "o"], &[])
-        .refused(2, &["ids theirs/../data/ids.txt"]);
-    // A replacement wiki and a retriever are servers, too.
-    for wiki in
-        [format!("wiki = \"api\"\nwiki_url = \"{}\"", theirs.url), format!("wiki = \"retriever:{}\"", theirs.url)]
-    {
-        bench.write("project/theirs/w.toml", experiment("../data/q.csv", &wiki).replace("method = \"cot\"\n", ""));
-        ran_in(&bench, "project", &["run", "theirs/w.toml", "--out", "o"], &[])
-            .refused(2, &["theirs/../data/q.csv", &line]);
-    }
-    assert_eq!(theirs.requests(), Vec::<String>::new());
-    assert!(!bench.path("project/o").exists());
-    // The line ends the question, and so do a typed server, a listed folder and a confirmation.
-    let data = bench.path("project/data").display().to_string();
-    run(&["--out", "hosts"], &[("WIKITRAIL_KEY_HOSTS", &host)]).ok();
-    run(&["--out", "typed", "--base-url", &url], &[]).ok();
-    run(&["--out", "dirs"], &[("WIKITRAIL_FILE_DIRS", &data)]).ok();
-    let confirmed = run(&["--out", "confirmed", "--confirm"], &[]).ok();
-    assert!(confirmed.stderr.contains("[[dataset]] path theirs/../data/q.csv"), "{}", confirmed.stderr);
-    bench.write(ELSEWHERE, experiment("deep/q.csv", &served));
-    run(&["--out", "own"], &[]).ok();
-}
-
-/// What is typed for one setting opens nothing to another one.
-#[test]
-fn a_typed_path_is_typed_for_its_own_setting_only() {
-    let (bench, theirs) = (bench(), server());
-    let served = format!("model = \"openai:m\"\nbase_url = \"{}/v1\"\nprompt = \"p.json#k\"", theirs.url);
-    bench.write("project/theirs/p.json", "{\"k\": \"\"}");
-    bench.write("project/key.txt", "sk-secret-0123456789\n");
-    bench.write(ELSEWHERE, experiment("q.csv", &format!("{served}\ninstruction = \"key.txt\"")));
-    let run = |more: &[&str]| ran_in(&bench, "project", &[&["run", "theirs/x.toml", "--out", "o"], more].concat(), &[]);
-    run(&["--report", "key.txt"]).refused(2, &["instruction key.txt (outside of `"]);
-    // Not even where the person chooses the server, and the file lies below the root.
-    let url = format!("{}/v1", theirs.url);
-    run(&["--base-url", &url, "--key-file", "key.txt"])
-        .refused(2, &["`theirs/x.toml` names the key file of this command: instruction key.txt"]);
-    assert_eq!(theirs.requests(), Vec::<String>::new());
-}
-
 /// Standard input is the person's, and may be anything.
 #[cfg(unix)]
 #[test]
@@ -270,147 +201,6 @@ fn the_printed_command_needs_no_confirmation_with_files_elsewhere() {
     assert_eq!(bench.records("project/o").len(), 3);
 }
 
-#[test]
-fn a_stored_command_names_files_below_its_root_only() {
-    let bench = bench();
-    let run = |args: &[&str]| ran_in(&bench, "project", &[&["run", "--quiet"], args].concat(), &[]);
-    run(&["theirs/q.csv", "--limit", "1", "--method", "cot", "--out", "theirs/run"]).ok();
-    let stored = |words: &[&str]| {
-        let mut manifest = bench.manifest("project/theirs/run");
-        manifest["command_line"] = ["wikitrail", "run"].iter().chain(words).map(|word| json!(word)).collect();
-        bench.write("project/theirs/run/manifest.json", manifest.to_string());
-        run(&["--resume", "--out", "theirs/run"])
-    };
-    let secret = bench.path("home/.ssh/id").display().to_string();
-    let elsewhere = bench.path("elsewhere/other.csv").display().to_string();
-    bench.write("elsewhere/other.csv", "question,answer\nSecret?,secret\n");
-    bench.write("elsewhere/x.toml", experiment("q.csv", ""));
-    let file = bench.path("elsewhere/x.toml").display().to_string();
-    for (words, named) in [
-        (&[secret.as_str(), "--format", "csv"][..], "dataset "),
-        (&[&elsewhere], "dataset "),
-        (&["theirs/q.csv", "--ids", &secret], "--ids "),
-        (&["theirs/q.csv", "--prompt", &secret], "--prompt "),
-        (&["theirs/q.csv", "--instruction", &secret], "--instruction "),
-        (&["theirs/q.csv", "--texts", &secret], "--texts "),
-        (&["theirs/q.csv", "--wiki", &format!("corpus:{}", bench.path("elsewhere").display())], "--wiki "),
-        (&[&file], "dataset "),
-        (&[".hidden/q.csv"], "dataset "),
-    ] {
-        stored(words).refused(2, &["`theirs/run` was recorded with ", named, "--confirm"]);
-    }
-    assert_eq!(bench.records("project/theirs/run").len(), 1);
-    stored(&["data/q.csv", "--limit", "1", "--method", "cot"]);
-    #[cfg(unix)]
-    if std::process::Command::new("mkfifo")
-        .arg(bench.path("project/pipe.toml"))
-        .status()
-        .is_ok_and(|made| made.success())
-    {
-        stored(&["pipe.toml"]).refused(2, &["names what is not a file", "not a regular file"]);
-        std::fs::rename(bench.path("project/pipe.toml"), bench.path("project/pipe")).expect("renamed");
-        for words in [&["pipe"][..], &["theirs/q.csv", "--ids", "pipe"], &["theirs/q.csv", "--replay", "pipe"]] {
-            stored(words).refused(2, &["names what is not a file"]);
-        }
-    }
-}
-
-#[test]
-fn a_stored_reproduction_names_files_below_its_root_only() {
-    let (bench, ours) = (bench(), server());
-    let url = format!("{}/v1", ours.url);
-    bench.write("elsewhere/h.csv", QUESTIONS);
-    let data = bench.path("elsewhere/h.csv").display().to_string();
-    let first = ["reproduce", "--try", "--limit", "1", "--quiet", "--out", "theirs/r"];
-    ran_in(&bench, "project", &first, &[]).ok();
-    for name in ["hotpotqa", "fever"] {
-        let path = format!("project/theirs/r/{name}/manifest.json");
-        let mut manifest = bench.manifest(&format!("project/theirs/r/{name}"));
-        manifest["command_line"] =
-            json!(["wikitrail", "reproduce", "--model", "openai:m", &format!("--{name}={data}")]);
-        bench.write(&path, manifest.to_string());
-    }
-    let resumed = ["reproduce", "--resume", "--out", "theirs/r", "--base-url", &url];
-    ran_in(&bench, "project", &resumed, &[]).refused(2, &["`theirs/r` was recorded with ", &data]);
-    assert_eq!(ours.requests(), Vec::<String>::new());
-}
-
-#[test]
-fn the_page_of_an_earlier_start_is_written_again_below_the_root() {
-    let bench = bench();
-    let run = |args: &[&str]| ran_in(&bench, "project", &[&["run", "--quiet"], args].concat(), &[]);
-    run(&["data/q.csv", "--limit", "1", "--method", "cot", "--out", "r", "--report", "page.html"]).ok();
-    std::fs::remove_file(bench.path("project/page.html")).expect("there");
-    let ran = run(&["--resume", "--out", "r", "--limit", "2"]).ok();
-    assert!(bench.path("project/page.html").exists(), "{}", ran.stderr);
-    let outside = bench.path("home/index.html").display().to_string();
-    bench.write("home/index.html", "mine");
-    for (page, reason) in [
-        (outside.as_str(), "outside of `"),
-        (".hidden/page.html", "hidden"),
-        ("notes.txt", "does not end in .html"),
-        ("data", "does not end in .html"),
-    ] {
-        let mut manifest = bench.manifest("project/r");
-        manifest["command_line"] =
-            json!(["wikitrail", "run", "data/q.csv", "--limit", "2", "--method", "cot", &format!("--report={page}")]);
-        bench.write("project/r/manifest.json", manifest.to_string());
-        let ran = run(&["--resume", "--out", "r"]).ok();
-        let note = format!("note: --report {page} is not written again (");
-        assert!(ran.stderr.contains(&note) && ran.stderr.contains(reason), "{}", ran.stderr);
-        assert!(page == "data" || page == outside || !bench.path("project").join(page).exists());
-    }
-    assert_eq!(bench.read("home/index.html"), "mine");
-    run(&["--resume", "--out", "r", "--report", &outside]);
-}
-
-#[test]
-fn a_price_that_nobody_typed_is_printed_and_limits_nothing_until_it_is_confirmed() {
-    let bench = bench();
-    let limited = ["--budget-usd", "0.000001", "--dry-run"];
-    let run = |args: &[&str], variables: &[(&str, &str)]| {
-        ran_in(&bench, "project", &[&["run", "--quiet", "--limit", "1"], args].concat(), variables)
-    };
-    let known = "openai:gpt-4o-mini";
-    for (price, reason) in [
-        ("0/0", "tokens would cost nothing"),
-        ("0/5", "tokens would cost nothing"),
-        ("5/5/0", "tokens would cost nothing"),
-        ("0.01/5", "below the known price"),
-        ("5/0.01", "below the known price"),
-        ("5/5/0.0001", "below the known price"),
-    ] {
-        let said = format!("note: the price of {known} is {price}, from `theirs/x.toml`");
-        bench.write(ELSEWHERE, experiment("q.csv", &format!("model = \"{known}\"\nprice = \"{price}\"")));
-        let free = run(&["theirs/x.toml", "--dry-run"], &[]).ok();
-        assert!(free.stderr.contains(&said), "{}", free.stderr);
-        let file = ["theirs/x.toml"];
-        run(&[&file[..], &limited].concat(), &[])
-            .refused(2, &[&said, reason, "the budget would not hold", "--confirm"]);
-        run(&[&file[..], &limited, &["--confirm"]].concat(), &[]).ok();
-        run(&[&file[..], &limited, &["--price", "0/0"]].concat(), &[]).ok();
-        bench.write("project/wikitrail.toml", format!("model = \"{known}\"\nprice = \"{price}\"\n"));
-        let by_folder = run(&[&["theirs/q.csv"][..], &limited].concat(), &[]);
-        by_folder.refused(2, &["note: --price", "from wikitrail.toml:2", "`wikitrail.toml:2` names", reason]);
-        let amounts: Vec<&str> = price.split('/').collect();
-        let cached = amounts.get(2).map_or_else(String::new, |cached| format!("cached = {cached}\n"));
-        let list = format!(
-            "[[model]]\nname = \"gpt-4o-mini\"\nprompt = {}\ncompletion = {}\n{cached}as_of = \"2026-01-01\"\n",
-            amounts[0], amounts[1]
-        );
-        bench.write("project/prices.toml", list);
-        bench.write("project/wikitrail.toml", "prices = \"prices.toml\"\n");
-        let by_list = run(&[&["theirs/q.csv", "--model", known][..], &limited].concat(), &[]);
-        by_list.refused(2, &["note: --prices prices.toml, from wikitrail.toml:1", reason]);
-        std::fs::remove_file(bench.path("project/wikitrail.toml")).expect("there");
-    }
-    bench.write(ELSEWHERE, experiment("q.csv", &format!("model = \"{known}\"\nprice = \"5/5\"")));
-    run(&[&["theirs/x.toml"][..], &limited].concat(), &[]).ok();
-    // The person's own settings are the person's.
-    let own = [("WIKITRAIL_MODEL", known), ("WIKITRAIL_PRICE", "0/0")];
-    run(&[&["theirs/q.csv"][..], &limited].concat(), &own).ok();
-}
-
 #[cfg(unix)]
 #[test]
 fn paths_of_a_folders_settings_stay_below_it_behind_links() {
@@ -437,4 +227,25 @@ fn paths_of_a_folders_settings_stay_below_it_behind_links() {
     bench.write("project/wikitrail.toml", "file_dirs = [\"/\"]");
     run(&[]).refused(3, &["`file_dirs` may not be set in the file of a folder"]);
     assert!(Path::new(&listed).is_dir());
+}
+
+/// The other files that a stored command may not name are in `transcripts/settings.txt`.
+#[cfg(unix)]
+#[test]
+fn a_stored_command_names_no_pipe() {
+    let bench = bench();
+    let run = |args: &[&str]| ran_in(&bench, "project", &[&["run", "--quiet"], args].concat(), &[]);
+    run(&["theirs/q.csv", "--limit", "1", "--method", "cot", "--out", "theirs/run"]).ok();
+    for pipe in ["pipe.toml", "pipe"] {
+        let made = std::process::Command::new("mkfifo").arg(bench.path("project").join(pipe)).status();
+        assert!(made.expect("mkfifo").success());
+    }
+    for words in
+        [&["pipe.toml"][..], &["pipe"], &["theirs/q.csv", "--ids", "pipe"], &["theirs/q.csv", "--replay", "pipe"]]
+    {
+        let mut manifest = bench.manifest("project/theirs/run");
+        manifest["command_line"] = ["wikitrail", "run"].iter().chain(words).map(|word| json!(word)).collect();
+        bench.write("project/theirs/run/manifest.json", manifest.to_string());
+        run(&["--resume", "--out", "theirs/run"]).refused(2, &["names what is not a file"]);
+    }
 }

@@ -58,8 +58,15 @@ transcripts! {
     folders
     imports
     inputs
+    logs
     prompts
+    results
     scores
+    #[cfg(all(unix, feature = "serve"))]
+    served
+    servers
+    #[cfg(unix)]
+    settings
 }
 
 fn file(name: &str) -> PathBuf {
