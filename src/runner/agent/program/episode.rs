@@ -6,8 +6,7 @@ use super::process::Process;
 use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolReply, ToolUse};
 use crate::base::text::visible_line;
 use crate::base::{
-    Call, Cause, Event, Failure, Forwarded, Outcome, PassageHit, Prompt, Reply, Request, SentBody, Service, Tool,
-    ToolCall,
+    Call, Cause, Event, Failure, Forwarded, Outcome, Prompt, Reply, Request, SentBody, Service, Tool, ToolCall,
 };
 use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
