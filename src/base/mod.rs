@@ -80,7 +80,7 @@ pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T>
     })
 }
 
-/// What a mutex holds, also after a panic: whoever holds one leaves it whole at every step.
+/// What a mutex holds, also after a panic: each holder leaves it whole at every step.
 pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
