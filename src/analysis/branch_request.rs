@@ -68,12 +68,12 @@ impl ChosenForks {
 }
 
 #[derive(Default)]
-struct Found {
+struct PlaceboForks {
     forks: Vec<Vec<Fork>>,
     reason: Option<&'static str>,
 }
 
-impl Found {
+impl PlaceboForks {
     /// As many of each question, or none, and why these are not `wanted`.
     fn of_each(self, wanted: u32) -> (Vec<Fork>, Option<String>) {
         let least = self.forks.iter().map(Vec::len).min().unwrap_or_default();
@@ -155,7 +155,7 @@ impl BranchRequest {
         let titles = self.titles(&source)?;
         let path = run.path.display().to_string();
         let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), LeftOut::default());
-        let mut placebos = Found::default();
+        let mut placebos = PlaceboForks::default();
         for graded in source.episodes() {
             let graded = graded?;
             let trajectory = &graded.trajectory;

@@ -8,8 +8,8 @@ use crate::analysis::compare::{
 };
 use crate::analysis::report::comparison::{ComparisonExtras, OverHoldout};
 use crate::analysis::results::{
-    self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, counterparts,
-    differences, folder_name, with_judges, with_recorded,
+    self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, differences,
+    folder_name, with_judges, with_recorded,
 };
 use crate::analysis::{Tell, flip_lists};
 use crate::base::short_names::ShortNames;
@@ -210,7 +210,7 @@ impl CompareRequest<'_> {
             let said = extras.warnings.len();
             extras.holdout = self.over_holdout(&sources, &comparison, &mut extras.warnings)?;
             self.warn(&extras.warnings[said..]);
-            extras.corrected = verdicts.corrected(&comparison, &sources, &names, self.level);
+            extras.corrected = verdicts.corrected(&comparison, &sources, &names);
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
@@ -470,7 +470,7 @@ impl CompareRequest<'_> {
         }
         let (development, figures) = self.loaded(&self.dev)?;
         let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
-        let same = counterparts(sources, &development, holdout)?;
+        let same = holdout.counterparts(sources, &development)?;
         let columns = self.variants(&same, &names, &figures);
         // A rule that could stop a run on one part says nothing about the other.
         let stopped = results::stopped(&same, &names)?;

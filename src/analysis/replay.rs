@@ -10,7 +10,7 @@ use crate::runner::RunError;
 use crate::runner::agent::replay::{Difference, Replayed, replay};
 use crate::runner::agent::{Acting, Approach, Stage};
 use crate::runner::find_protocol;
-use crate::runner::import::notebook::{self, Claims, Imported};
+use crate::runner::import::notebook::{self, Imported};
 use crate::runner::stored::question_of;
 use crate::scoring::{AnswerScore, Metric, score_answers};
 use std::collections::BTreeMap;
@@ -80,20 +80,14 @@ pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str
     let metric = if imported.claims.claim.is_some() { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach(vec![Stage::Act(Acting { protocol: Arc::new(react_paper::Paper), setup })]);
     let mut outcome = outcome(&imported.trajectory, &question_of(&imported.trajectory), &approach, metric);
-    let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
+    let found = claim_differences(imported, &outcome, prefix, label);
     outcome.replayed.differences.extend(found);
     outcome
 }
 
-fn claim_differences(
-    claims: &Claims,
-    outcome: &Outcome,
-    trajectory: &Trajectory,
-    prefix: &str,
-    label: &str,
-) -> Vec<Difference> {
+fn claim_differences(imported: &Imported, outcome: &Outcome, prefix: &str, label: &str) -> Vec<Difference> {
     let mut found = Vec::new();
-    let replayed = &outcome.replayed;
+    let (Imported { trajectory, claims }, replayed) = (imported, &outcome.replayed);
     let mut compare = |field: &'static str, expected: String, got: String| {
         if expected != got {
             found.push(Difference { step: replayed.steps.max(1), field, expected, got });

@@ -68,7 +68,7 @@ pub(crate) struct Ours<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PublishedShare {
     pub(crate) percent: f64,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Position>,
 }
 
 impl Reproduction {
@@ -195,7 +195,7 @@ impl Reproduction {
                 let mut figures =
                     published.figures.iter().filter(|of| of.dataset == dataset.name && of.metric == metric);
                 let percent = figures.find(|figure| figure.variant == self.stands_for(name))?.percent;
-                let place = interval.map(|interval| Place::of(percent, interval));
+                let place = interval.map(|interval| Position::of(percent, interval));
                 Some(PublishedShare { percent, place })
             };
             Ours {
@@ -319,7 +319,7 @@ fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<St
 named! {
     /// Where a published figure lies relative to our interval.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Place {
+    pub(crate) enum Position {
         Below = "below",
         /// In our interval or at one of its ends.
         Inside = "inside",
@@ -332,7 +332,7 @@ pub(crate) fn share(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
 
-impl Place {
+impl Position {
     pub(crate) fn of(percent: f64, interval: Interval) -> Self {
         let share = share(percent);
         if share < interval.low {
@@ -371,19 +371,19 @@ fn interval(interval: Interval) -> Cell {
 
 fn published(published: Option<PublishedShare>) -> Cell {
     let Some(PublishedShare { percent, place }) = published else { return Cell::nothing() };
-    let place = place.map_or("", Place::name);
+    let place = place.map_or("", Position::name);
     Cell::figure("published", share(percent), format!("{percent:.1} {place}").trim_end())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, share};
+    use super::{Position, share};
     use crate::base::stats::Interval;
 
     #[test]
     fn the_ends_of_an_interval_belong_to_it() {
         let interval = Interval { low: 0.25, high: 0.5 };
-        let places = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| Place::of(percent, interval).name());
+        let places = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| Position::of(percent, interval).name());
         assert_eq!(places, ["below", "inside", "inside", "inside", "above"]);
     }
 

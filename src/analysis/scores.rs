@@ -599,5 +599,5 @@ fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 fn judge_text(judged: &JudgedRun, joined: &[JoinedRow], width: usize) -> String {
     let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
     let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
-    judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, width)
+    judged_figures(judged, &means, width)
 }

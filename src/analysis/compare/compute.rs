@@ -208,7 +208,7 @@ fn notes_on_tests(Comparison { variants, figures, .. }: &Comparison) -> Vec<Stri
 }
 
 fn breakdown(field: &str, values: &FigureValues<'_, '_>, settings: &Settings) -> Breakdown {
-    let parts = Parts::of(values.pairing, field);
+    let parts = FieldGroups::of(values.pairing, field);
     let group = |(value, part): (&Option<String>, Values)| Group {
         value: value.clone(),
         n: part.questions.len(),
@@ -227,12 +227,12 @@ fn breakdown(field: &str, values: &FigureValues<'_, '_>, settings: &Settings) ->
 }
 
 /// The values of a field in their order, and which of them each question has.
-struct Parts {
+struct FieldGroups {
     values: Vec<Option<String>>,
     of_question: Vec<usize>,
 }
 
-impl Parts {
+impl FieldGroups {
     fn of(pairing: &Pairing<'_>, field: &str) -> Self {
         // Numbers by size, then other texts, then no value.
         let order = |value: Option<&'_ str>| {

@@ -104,9 +104,9 @@ impl<'c> Planning<'c> {
         let repeats =
             few.and_then(|questions| self.parts.repeats_needed(questions, difference, self.alpha, self.power));
         let of_dataset = few.zip(repeats).map(|(questions, repeats)| self.design(questions, repeats));
-        let sentence = self.sentence(difference, &once, twice.as_ref(), (few, of_dataset.as_ref()));
         let (metric, a, b) = (self.figure.clone(), self.pair.a.clone(), self.pair.b.clone());
-        Some(Effort { metric, a, b, difference, once, twice, of_dataset, sentence })
+        let effort = Effort { metric, a, b, difference, once, twice, of_dataset, sentence: String::new() };
+        Some(Effort { sentence: self.sentence(&effort, few), ..effort })
     }
 
     /// What right and wrong answers need at least: a difference of 5 points takes 5 % of the questions to differ, however few did.
@@ -124,14 +124,9 @@ impl<'c> Planning<'c> {
     }
 
     /// Such as `to see 3 points EM at 80 % power (b − a): 1,850 questions, 41.00 USD; …`.
-    fn sentence(
-        &self,
-        difference: f64,
-        once: &Design,
-        twice: Option<&Design>,
-        (few, of_dataset): (Option<u64>, Option<&Design>),
-    ) -> String {
-        let Pair { a, b, .. } = self.pair;
+    fn sentence(&self, effort: &Effort, few: Option<u64>) -> String {
+        let Effort { a, b, once, twice, of_dataset, .. } = effort;
+        let difference = effort.difference;
         let points = if difference < 0.015 { "point" } else { "points" };
         let (size, label, power) = (percent(difference), self.figure.label(), percent(self.power));
         let mut parts = vec![format!("to see {size} {points} {label} at {power} % power ({b} − {a}): {once}")];

@@ -15,8 +15,8 @@ pub(crate) struct Optimism {
     pub a: String,
     pub b: String,
     /// The difference on the holdout, `b − a`: the one that counts.
-    pub holdout: Part,
-    pub development: Part,
+    pub holdout: PairDifference,
+    pub development: PairDifference,
     /// How much larger the lead was on the development part, of the variant that had it there; absent where one of them was
     /// not measured, and for a figure of which neither more nor less is better. It is above 0 on average without any
     /// selection, as the development part says who leads.
@@ -28,7 +28,7 @@ pub(crate) struct Optimism {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Part {
+pub(crate) struct PairDifference {
     pub n: usize,
     pub difference: Option<f64>,
     pub interval: Option<MethodInterval>,
@@ -61,8 +61,8 @@ impl Optimism {
             metric: figure.clone(),
             a: holdout.a.clone(),
             b: holdout.b.clone(),
-            holdout: Part::of(holdout),
-            development: Part::of(development),
+            holdout: PairDifference::of(holdout),
+            development: PairDifference::of(development),
             optimism: both.map(|(before, after)| sign(before, after) * (before - after)),
             optimism_interval: both.and_then(ends),
             sentence: String::new(),
@@ -75,7 +75,7 @@ impl Optimism {
     fn sentence(&self, corrected: &str) -> String {
         let Self { a, b, holdout, development, metric, .. } = self;
         let shown = |number| signed(metric.unit, number);
-        let questions = |part: &Part| counted(part.n, "question");
+        let questions = |part: &PairDifference| counted(part.n, "question");
         let points = if metric.unit == Unit::Share { "points " } else { "" };
         let less = if metric.better == Better::Lower { " (less is better)" } else { "" };
         let of = format!("{points}{}{less}", metric.label());
@@ -106,7 +106,7 @@ impl Optimism {
     }
 }
 
-impl Part {
+impl PairDifference {
     fn of(pair: &Pair) -> Self {
         let stopped_by = pair.stopped_by.clone();
         Self { n: pair.n, difference: pair.difference, interval: pair.interval, p_holm: pair.p_holm, stopped_by }
@@ -118,11 +118,10 @@ fn sign(before: f64, after: f64) -> f64 {
     if before == 0.0 { after.signum() } else { before.signum() }
 }
 
+type Estimate = (f64, Option<MethodInterval>);
+
 /// The interval of the optimism: the parts share no question, so that their errors add as those of independent estimates.
-fn interval(
-    (before, of_before): (f64, Option<MethodInterval>),
-    (after, of_after): (f64, Option<MethodInterval>),
-) -> Option<MethodInterval> {
+fn interval((before, of_before): Estimate, (after, of_after): Estimate) -> Option<MethodInterval> {
     let (first, second) = of_before.zip(of_after)?;
     if (first.level - second.level).abs() > 1e-12 {
         return None;

@@ -7,7 +7,7 @@ use super::wrapped;
 use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, Table, Two};
 use crate::analysis::compare::verdict::p_equals;
 use crate::analysis::judges::{Chosen, Verdict};
-use crate::analysis::results::{Correction, Drawn, JudgeFigures, TwoJudges};
+use crate::analysis::results::{Correction, Drawn, JudgeFigures, JudgedRun};
 use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
 use crate::base::stats::{Agreement, Coefficient, Interval, LabelledPart, holm, wilson};
 use crate::base::text::{counted, thousands, visible_line};
@@ -149,15 +149,10 @@ const MAX_JUDGE_NAME: usize = 60;
 const SUSPICIOUS: f64 = 0.05;
 
 /// The lines, ending in a line break; `means` are the judges' means with what labels make of them.
-pub(crate) fn judged_figures(
-    judges: &[JudgeFigures],
-    pairs: &[TwoJudges],
-    means: &[(String, &Correction)],
-    width: usize,
-) -> String {
+pub(crate) fn judged_figures(judged: &JudgedRun, means: &[(String, &Correction)], width: usize) -> String {
     let mut page = Page { text: String::new(), command: &|_| String::new(), width };
-    judges.iter().for_each(|judge| page.judge(judge));
-    for two in pairs {
+    judged.figures(LEVEL).iter().for_each(|judge| page.judge(judge));
+    for two in judged.pairs(LEVEL) {
         let [a, b] = two.judges.each_ref().map(|name| visible_line(name, MAX_JUDGE_NAME));
         page.text.push('\n');
         page.line("", &format!("{a} against {b}: {}", agreement_line(&two.agreement)));
@@ -169,7 +164,9 @@ pub(crate) fn judged_figures(
         "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
     };
     page.line("", corrected);
-    of_labels(means).iter().for_each(|line| page.line("  ", line));
+    for line in of_labels(means) {
+        page.line("  ", &line);
+    }
     page.text
 }
 

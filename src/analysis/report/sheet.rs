@@ -126,8 +126,10 @@ impl Cell {
     }
 }
 
+type CellOf<'a, R, C> = Box<dyn Fn(&R) -> C + 'a>;
+
 /// The columns of a table: the heading of each, and what writes its cell in a row.
-pub(crate) struct Columns<'a, R, C>(Vec<(Heading, Box<dyn Fn(&R) -> C + 'a>)>);
+pub(crate) struct Columns<'a, R, C>(Vec<(Heading, CellOf<'a, R, C>)>);
 
 impl<'a, R, C> Columns<'a, R, C> {
     /// The names of the rows.
@@ -145,7 +147,7 @@ impl<'a, R, C> Columns<'a, R, C> {
 
     /// A column that some tables do not need.
     pub(crate) fn only_if(mut self, shown: bool, heading: Heading, cell: impl Fn(&R) -> C + 'a) -> Self {
-        self.0.extend(shown.then(|| (heading, Box::new(cell) as Box<dyn Fn(&R) -> C + 'a>)));
+        self.0.extend(shown.then(|| (heading, Box::new(cell) as CellOf<'a, R, C>)));
         self
     }
 

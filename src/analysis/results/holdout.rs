@@ -157,6 +157,29 @@ impl Holdout {
         self.look_of(sources.iter().filter_map(seen).collect(), metrics)
     }
 
+    /// For each variant on the holdout the development run with the same prompt, method, protocol and model; else by name.
+    pub(crate) fn counterparts(&self, sources: &[Source], development: &[Source]) -> Result<Vec<Source>, RunError> {
+        let held: HashSet<&str> = self.list.ids.iter().map(String::as_str).collect();
+        for source in development {
+            let run = || visible_line(&source.run.typed(), 200);
+            if source.manifest().is_none_or(|manifest| manifest.dataset.sha256 != self.list.dataset_sha256) {
+                return Err(RunError::input(
+                    format!("`{}` was asked from another dataset file than the holdout (their SHA-256 differ)", run()),
+                    "--dev takes runs over the development.ids of the same split",
+                ));
+            }
+            let seen: HashSet<&str> = source.ids().filter(|id| held.contains(id)).collect();
+            if !seen.is_empty() {
+                return Err(RunError::input(
+                    format!("`{}` was asked {} of the holdout", run(), counted(seen.len(), "question")),
+                    "what was looked at while prompts were chosen says nothing about them later; --dev takes runs over the \
+                     development.ids of the split",
+                ));
+            }
+        }
+        sources.iter().map(|source| counterpart(source, development).cloned()).collect()
+    }
+
     fn look_of(&self, variants: Vec<Seen>, metrics: Vec<String>) -> Looks {
         let ledger = self.path.with_extension("looks.jsonl");
         let sha256 = self.list.sha256();
@@ -284,33 +307,6 @@ fn recorded(manifest: &Manifest) -> Option<(PathBuf, IdList)> {
 fn shared(sources: &[Source]) -> HashSet<&str> {
     let ids = sources.iter().map(|source| source.ids().collect::<HashSet<_>>());
     ids.reduce(|shared, ids| &shared & &ids).unwrap_or_default()
-}
-
-/// For each variant on the holdout the development run with the same prompt, method, protocol and model; else by name.
-pub(crate) fn counterparts(
-    sources: &[Source],
-    development: &[Source],
-    holdout: &Holdout,
-) -> Result<Vec<Source>, RunError> {
-    let held: HashSet<&str> = holdout.list.ids.iter().map(String::as_str).collect();
-    for source in development {
-        let run = || visible_line(&source.run.typed(), 200);
-        if source.manifest().is_none_or(|manifest| manifest.dataset.sha256 != holdout.list.dataset_sha256) {
-            return Err(RunError::input(
-                format!("`{}` was asked from another dataset file than the holdout (their SHA-256 differ)", run()),
-                "--dev takes runs over the development.ids of the same split",
-            ));
-        }
-        let seen: HashSet<&str> = source.ids().filter(|id| held.contains(id)).collect();
-        if !seen.is_empty() {
-            return Err(RunError::input(
-                format!("`{}` was asked {} of the holdout", run(), counted(seen.len(), "question")),
-                "what was looked at while prompts were chosen says nothing about them later; --dev takes runs over the \
-                 development.ids of the split",
-            ));
-        }
-    }
-    sources.iter().map(|source| counterpart(source, development).cloned()).collect()
 }
 
 fn counterpart<'d>(source: &Source, development: &'d [Source]) -> Result<&'d Source, RunError> {

@@ -214,7 +214,7 @@ impl Group {
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
             if let Ok(comparison) = &group.comparison {
-                group.corrected = judged.corrected(comparison, &group.sources, &group.names, settings.level);
+                group.corrected = judged.corrected(comparison, &group.sources, &group.names);
             }
         }
         group

@@ -419,8 +419,8 @@ impl JudgedRuns {
         comparison: &Comparison,
         sources: &[Source],
         names: &[String],
-        level: f64,
     ) -> Vec<CorrectedFigure> {
+        let level = comparison.settings.level;
         let source = |name: &str| {
             let (source, _) = sources.iter().zip(names).find(|(_, known)| *known == name)?;
             self.of(source)

@@ -24,10 +24,10 @@ mod run;
 mod source;
 
 pub(crate) use differences::Setting;
-pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
+pub(crate) use holdout::{ExportedRun, Holdout, Looks};
 pub(crate) use joined::{Group, Results};
 pub(crate) use judged::{
-    CorrectedFigure, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns, TwoJudges, answers, judged_metrics,
+    CorrectedFigure, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns, answers, judged_metrics,
 };
 pub(crate) use metric::{
     EpisodeName, EpisodeNames, GUARDED, JoinedMetric, add_metric, explain_metric, program_output, with_judges,
