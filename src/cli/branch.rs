@@ -231,16 +231,11 @@ fn experiment(
         tell: &|text| say(text),
     };
     question.ask_of_experiment("dataset", &named)?;
-    let given = config::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
+    let defaults = config::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
     let experiment = started.experiment(&|experiment| question.ask_of_files(experiment))?;
-    let output = Output {
-        folder: Some(args.out.clone()),
-        resume: args.resume,
-        dry_run: args.dry_run,
-        command_line: without_secrets(std::env::args_os()),
-        defaults: given,
-        ..Output::default()
-    };
+    let (folder, command_line) = (Some(args.out.clone()), without_secrets(std::env::args_os()));
+    let Args { resume, dry_run, .. } = *args;
+    let output = Output { folder, resume, dry_run, command_line, defaults, ..Output::default() };
     let mut experiment = branching.experiment(experiment, run, chosen, output)?;
     question.ask_of_places(&mut experiment)?;
     Ok(experiment)

@@ -310,7 +310,7 @@ pub(in crate::cli) struct AddArgs {
     options: Options,
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 struct Options {
     /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
     /// `fever`, `2wiki`, `dataset`, `parquet`, `zim`, `corpus` or `redirects`; without it, the first record and the name
@@ -401,17 +401,12 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
     let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
     let sources = inputs.map(|(format, path)| Ok((input_format(*format, path, &tell)?, path.clone())));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let Options { name, language, as_of, license, attribution, changes, .. } = args.clone();
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
         extent: args.extent,
-        name: args.name.clone(),
-        facts: Facts {
-            language: args.language.clone(),
-            as_of: args.as_of.clone(),
-            license: args.license.clone(),
-            attribution: args.attribution.clone(),
-            changes: args.changes.clone(),
-        },
+        name,
+        facts: Facts { language, as_of, license, attribution, changes },
         on_duplicate: match args.on_duplicate.as_str() {
             "last" => OnDuplicate::Last,
             "error" => OnDuplicate::Error,
@@ -518,19 +513,10 @@ fn freeze_date(text: &str) -> Result<String, String> {
 }
 
 async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
-    let FreezeArgs { dry_run, json, quiet, dir, .. } = args;
-    let settings = FreezeSettings {
-        dir: dir.clone(),
-        name: args.name,
-        datasets: args.dataset,
-        contexts: args.contexts,
-        runs: args.run,
-        titles: args.titles,
-        links: usize::from(args.links),
-        as_of: args.as_of,
-        wiki: config::completed(&args.site)?.variant()?,
-    };
-    let links = settings.links;
+    let FreezeArgs { dry_run, json, quiet, dir, name, dataset: datasets, contexts, run: runs, titles, as_of, .. } =
+        args;
+    let (links, wiki) = (usize::from(args.links), config::completed(&args.site)?.variant()?);
+    let settings = FreezeSettings { dir: dir.clone(), name, datasets, contexts, runs, titles, links, as_of, wiki };
     let prepared = settings.prepare()?;
     prepared.notes.iter().for_each(say);
     let plan = prepared.freezer.plan();

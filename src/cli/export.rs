@@ -108,17 +108,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
     let folders: Vec<&Path> = runs.iter().map(|run| run.folder.path()).collect();
     let metrics = with_judges(with_recorded(args.metrics.read(&folders)?, &folders)?, judged.metrics()?)?;
-    let job = ExportJob {
-        format,
-        rows: args.rows,
-        runs,
-        metrics,
-        filter,
-        csv: CsvOptions { raw: args.raw, bom: args.bom },
-        with_exemplars: args.with_exemplars,
-        with_prompts: args.with_prompts,
-        tell: &|text| say(text),
-    };
+    let Args { rows, raw, bom, with_exemplars, with_prompts, .. } = *args;
+    let csv = CsvOptions { raw, bom };
+    let tell: &dyn Fn(&str) = &|text| say(text);
+    let job = ExportJob { format, rows, runs, metrics, filter, csv, with_exemplars, with_prompts, tell };
     if format == Format::Inspect {
         job.log_header()?;
     }

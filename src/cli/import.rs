@@ -104,18 +104,13 @@ fn answers(args: &AnswersArgs) -> anyhow::Result<u8> {
         Some(out) => out.clone(),
         None => fresh(config::person()?.results().as_deref(), &args.variant),
     };
-    let imported = import_answers(&AnswersImport {
-        file: &args.file,
-        out: &out,
-        like: &args.like,
-        variant: &args.variant,
-        model: &args.model,
-        command_line: without_secrets(std::env::args_os()),
-    })?;
+    let AnswersArgs { file, like, variant, model, .. } = args;
+    let command_line = without_secrets(std::env::args_os());
+    let imported = import_answers(&AnswersImport { file, out: &out, like, variant, model, command_line })?;
     left_out(&imported.skipped, "line");
     imported.notes.iter().for_each(|note| say(visible_line(note, 1000)));
     let episodes = counted(imported.episodes, "episode") + &not_measured(imported.not_measured);
-    print(&out, &[episodes], Some(&args.like))
+    print(&out, &[episodes], Some(like))
 }
 
 fn not_measured(count: usize) -> String {
@@ -139,14 +134,9 @@ fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
         (None, Some(Answer::Output)) => AnswerFrom::Output,
         (None, None) => AnswerFrom::Either,
     };
-    let imported = import_inspect(&InspectImport {
-        logs: &args.logs,
-        out: &args.out,
-        answer,
-        variant: args.variant.as_deref(),
-        like: args.like.as_deref(),
-        command_line: without_secrets(std::env::args_os()),
-    })?;
+    let (variant, like) = (args.variant.as_deref(), args.like.as_deref());
+    let (logs, out, command_line) = (&args.logs, &args.out, without_secrets(std::env::args_os()));
+    let imported = import_inspect(&InspectImport { logs, out, answer, variant, like, command_line })?;
     left_out(&imported.skipped, "sample");
     for note in imported.notes.iter().take(NAMED) {
         say(format_args!("{}", visible_line(note, 500)));
@@ -178,12 +168,8 @@ fn left_out(skipped: &[String], what: &str) {
 }
 
 fn notebook(args: &Args) -> anyhow::Result<u8> {
-    let imported = import_notebook(&NotebookImport {
-        files: &args.files,
-        out: &args.out,
-        like: args.like.as_deref(),
-        command_line: without_secrets(std::env::args_os()),
-    })?;
+    let (like, command_line) = (args.like.as_deref(), without_secrets(std::env::args_os()));
+    let imported = import_notebook(&NotebookImport { files: &args.files, out: &args.out, like, command_line })?;
     left_out(&imported.skipped, "record");
     if !imported.differing.is_empty() {
         let ids: Vec<String> = imported.differing.iter().take(NAMED).map(|id| visible_line(id, 80)).collect();

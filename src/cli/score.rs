@@ -233,29 +233,19 @@ impl JudgeArgs {
         if self.judge_budget_usd.is_some() && self.judge_prices.is_none() {
             self.refuse_low(&person, models, prices.as_deref())?;
         }
+        let (budget_usd, budget_tokens, max_calls) =
+            (self.judge_budget_usd, self.judge_budget_tokens, self.judge_max_calls);
+        let (concurrency, max_wait) = (self.judge_concurrency, None);
+        let (requests_per_minute, tokens_per_minute) = (self.judge_requests_per_minute, self.judge_tokens_per_minute);
+        let (record, replay, cache) = (self.judge_record.clone(), self.judge_replay.clone(), self.judge_cache.clone());
         Ok(JudgeSettings {
             models: models.to_vec(),
             settings: self.settings.variant()?,
             prompt: judge_prompt(self.judge_prompt.as_deref())?,
             rule,
-            limits: Limits {
-                budget_usd: self.judge_budget_usd,
-                budget_tokens: self.judge_budget_tokens,
-                max_calls: self.judge_max_calls,
-                prices,
-                ..Limits::default()
-            },
-            pace: Pace {
-                concurrency: self.judge_concurrency,
-                requests_per_minute: self.judge_requests_per_minute,
-                tokens_per_minute: self.judge_tokens_per_minute,
-                max_wait: None,
-            },
-            recording: Recording {
-                record: self.judge_record.clone(),
-                replay: self.judge_replay.clone(),
-                cache: self.judge_cache.clone(),
-            },
+            limits: Limits { budget_usd, budget_tokens, max_calls, prices, ..Limits::default() },
+            pace: Pace { concurrency, requests_per_minute, tokens_per_minute, max_wait },
+            recording: Recording { record, replay, cache },
             dry_run: self.dry_run,
         })
     }

@@ -383,21 +383,13 @@ impl Listed {
     fn of(run: &RunRef, graded: ScoredEpisode, right: Option<Share>, item: Option<Value>) -> Self {
         let typed = name(run, &graded);
         let class = graded.class();
-        let trajectory = graded.trajectory;
-        let row = EpisodeRow {
-            steps: trajectory.has_steps().then(|| trajectory.agent_steps().count()),
-            id: trajectory.id,
-            variant: trajectory.variant,
-            repeat: trajectory.repeat,
-            outcome: trajectory.outcome,
-            score: graded.score,
-            right,
-            class,
-            answer: trajectory.answer,
-            gold: trajectory.answers.into_iter().next(),
-            question: trajectory.question,
-        };
-        Self { row, typed, cost: trajectory.cost_usd.unwrap_or_default(), tokens: trajectory.usage.total(), item }
+        let (trajectory, score) = (graded.trajectory, graded.score);
+        let steps = trajectory.has_steps().then(|| trajectory.agent_steps().count());
+        let (cost, tokens) = (trajectory.cost_usd.unwrap_or_default(), trajectory.usage.total());
+        let Trajectory { id, variant, repeat, outcome, answer, answers, question, .. } = trajectory;
+        let gold = answers.into_iter().next();
+        let row = EpisodeRow { steps, id, variant, repeat, outcome, score, right, class, answer, gold, question };
+        Self { row, typed, cost, tokens, item }
     }
 }
 

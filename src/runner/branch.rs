@@ -193,16 +193,9 @@ impl<'a> Parent<'a> {
 
     fn branch(&self, at: usize, edit: &Edit) -> Branch {
         let Trajectory { key, variant, id, repeat, .. } = self.trajectory;
-        Branch {
-            run: self.run.to_owned(),
-            key: key.clone(),
-            variant: variant.clone(),
-            id: id.clone(),
-            repeat: *repeat,
-            at,
-            edit: None,
-            by: edit.by.clone(),
-        }
+        let [key, variant, id] = [key, variant, id].map(String::clone);
+        let (run, repeat, by) = (self.run.to_owned(), *repeat, edit.by.clone());
+        Branch { run, key, variant, id, repeat, at, edit: None, by }
     }
 }
 
@@ -223,17 +216,8 @@ fn edited(step: &Step, protocol: &dyn Protocol, edit: &Edit) -> Result<Step, Run
             "try a text on one line and without labels of the protocol; some protocols need a thought",
         )
     })?;
-    Ok(Step {
-        thought,
-        tool: Some(tool),
-        input: Some(input),
-        action_text: None,
-        observation,
-        provenance: None,
-        discarded: None,
-        calls: vec![reply],
-        ..step.clone()
-    })
+    let kept = Step { action_text: None, provenance: None, discarded: None, ..step.clone() };
+    Ok(Step { thought, tool: Some(tool), input: Some(input), observation, calls: vec![reply], ..kept })
 }
 
 fn action(step: &Step) -> Option<(Tool, String)> {

@@ -6,6 +6,7 @@ use super::execute::{End, Interrupts, Listener, execute};
 use super::folder::{OutputPlan, fresh};
 use super::job::Job;
 use super::named_files;
+use super::plan::Due;
 use super::pool::Pool;
 use super::summary::Summary;
 use crate::base::request::BYTES_PER_TOKEN;
@@ -156,15 +157,10 @@ impl Prepared {
 
     /// The runs as planned, one for each dataset.
     pub fn runs(&self) -> impl Iterator<Item = PlannedRun<'_>> {
-        self.runs.iter().map(|(job, output)| PlannedRun {
-            folder: output.folder.path(),
-            manifest: &job.manifest,
-            keep: output.due.keep,
-            redo: output.due.redo,
-            new: output.due.new,
-            other: output.due.other,
-            shard: output.shard,
-            estimate: &output.estimate,
+        self.runs.iter().map(|(job, OutputPlan { folder, due, shard, estimate, .. })| {
+            let (folder, manifest, shard) = (folder.path(), &job.manifest, *shard);
+            let Due { keep, redo, new, other, .. } = *due;
+            PlannedRun { folder, manifest, keep, redo, new, other, shard, estimate }
         })
     }
 

@@ -286,16 +286,10 @@ impl Log {
 
     /// Begins a step with the calls that led to it; the caller fills in the observation.
     pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
-        let step = Step {
-            n: call.step,
-            thought: call.thought,
-            tool: Some(call.tool),
-            input: Some(call.input),
-            action_text: Some(call.action_text),
-            discarded: call.discarded,
-            calls: std::mem::take(&mut self.calls),
-            ..Step::default()
-        };
+        let ToolCall { step: n, thought, discarded, .. } = call;
+        let (tool, input, action_text) = (Some(call.tool), Some(call.input), Some(call.action_text));
+        let calls = std::mem::take(&mut self.calls);
+        let step = Step { n, thought, tool, input, action_text, discarded, calls, ..Step::default() };
         let at = self.steps.len();
         self.steps.push(step);
         &mut self.steps[at]
