@@ -103,9 +103,11 @@ pub struct Limiters {
     /// Longest wait that any server may ask for, instead of the one in the settings.
     max_wait: Option<Duration>,
     hasher: RandomState,
-    /// By provider and a keyed hash of the key, rather than the key itself.
-    entries: Mutex<Vec<(String, Option<u64>, Arc<Limiter>)>>,
+    entries: Mutex<Vec<Entry>>,
 }
+
+/// The provider, a keyed hash of the key, rather than the key itself, and their limiter.
+type Entry = (String, Option<u64>, Arc<Limiter>);
 
 impl Limiters {
     #[must_use]

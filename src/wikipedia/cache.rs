@@ -184,7 +184,7 @@ enum SearchEnd {
     /// What it said cannot be kept; one of those who wait asks again.
     NotKept,
     /// That one asked again. What it was told holds for all who waited: a site in trouble is not asked by each of them.
-    Again(Result<Found, SourceError>),
+    Again(Box<Result<Found, SourceError>>),
 }
 
 /// A panic elsewhere cannot leave either store half-changed in a way that matters.
@@ -211,11 +211,11 @@ impl<S: Source> SearchCache<S> {
             return Ok(found);
         }
         if let SearchEnd::Again(result) = &*end {
-            return result.clone();
+            return (**result).clone();
         }
         let result = self.source.retrieve(asked).await;
         let is_again = matches!(*end, SearchEnd::NotKept);
-        *end = if is_again { SearchEnd::Again(result.clone()) } else { SearchEnd::NotKept };
+        *end = if is_again { SearchEnd::Again(Box::new(result.clone())) } else { SearchEnd::NotKept };
         if let Ok(found) = &result
             && found.provenance().status == 200
         {

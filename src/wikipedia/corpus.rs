@@ -121,10 +121,7 @@ impl Corpus {
 
     fn number_of_name(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         let query = query.trim();
-        if let Some(found) = self.names.exact(query)? {
-            return Ok(Some(found));
-        }
-        for candidate in query::candidate_titles(query) {
+        for candidate in std::iter::once(query.to_owned()).chain(query::candidate_titles(query)) {
             if let Some(found) = self.names.exact(&candidate)? {
                 return Ok(Some(found));
             }

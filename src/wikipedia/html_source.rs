@@ -76,7 +76,7 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
     if !page.from_mediawiki {
         return Err(not_the_wiki(&url, 200, &text, "with a page that MediaWiki did not make"));
     }
-    Ok(search_result(&page, &url, query, provenance))
+    Ok(finding_of_page(&page, &url, query, provenance))
 }
 
 impl Source for HtmlSource {
@@ -86,7 +86,7 @@ impl Source for HtmlSource {
 }
 
 /// What a page at `url` says to `query`; its provenance is titled with the query, and gets the title of a page.
-fn search_result(page: &Article, url: &str, query: &str, provenance: Provenance) -> Found {
+fn finding_of_page(page: &Article, url: &str, query: &str, provenance: Provenance) -> Found {
     let Article { title, kind, blocks, links, titles, .. } = page;
     let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
     let blocks = Arc::clone(blocks);

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, Index};
 
@@ -96,20 +96,14 @@ fn open_index(dir: &Path, rule: Rule, fold: Fold) -> Result<TextIndex, CorpusErr
         fs::read_dir(dir)?.try_for_each(|entry| inside.member(&entry?.path()).map(|_| ()))
     };
     members().map_err(|error| CorpusError::damaged(INDEX, error))?;
-    let directory = ReadOnly::open(dir).map_err(|error| CorpusError::damaged(INDEX, error))?;
-    guarded(|| TextIndex::over(&Index::open(directory)?, rule, fold))
+    let directory = MmapDirectory::open(dir).map_err(|error| CorpusError::damaged(INDEX, error))?;
+    guarded(|| TextIndex::over(&Index::open(ReadOnly(directory))?, rule, fold))
 }
 
 // A folder of the text index that is only read: no lock is taken and nothing is written, as on a read-only disk.
 
 #[derive(Debug, Clone)]
-pub(super) struct ReadOnly(MmapDirectory);
-
-impl ReadOnly {
-    pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
-        MmapDirectory::open(path).map(Self)
-    }
-}
+struct ReadOnly(MmapDirectory);
 
 fn read_only() -> io::Error {
     io::Error::from(io::ErrorKind::ReadOnlyFilesystem)

@@ -51,12 +51,13 @@ pub(crate) enum Fault {
     Lost,
 }
 
-pub(crate) struct Answer(Response);
+/// Boxed, as it is also what handlers end with instead.
+pub(crate) struct Answer(Box<Response>);
 
 impl Answer {
     fn new(status: u16, content_type: &'static str, body: String) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self(reply::typed(status, content_type, body))
+        Self(Box::new(reply::typed(status, content_type, body)))
     }
 
     /// One sentence for the client.
@@ -180,7 +181,7 @@ pub(crate) enum Part {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        self.0
+        *self.0
     }
 }
 

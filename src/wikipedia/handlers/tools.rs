@@ -345,13 +345,13 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
     }
 }
 
+const EARLIER_SESSION: &str = "the `session` of an earlier result; the last one unless given";
+const LAST_SESSION: &str = "the `session` of the last result";
+
 pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = text(match of_session {
-        SessionArgument::Kept => "the `session` of an earlier result; the last one unless given",
-        _ => "the `session` of the last result",
-    });
+    let session = text(if of_session == SessionArgument::Kept { EARLIER_SESSION } else { LAST_SESSION });
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (

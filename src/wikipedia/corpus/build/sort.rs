@@ -159,6 +159,7 @@ const TITLES: &str = "titles";
 pub(super) struct Distinct {
     pub(super) count: u32,
     articles: PathBuf,
+    /// With their numbers.
     titles: PathBuf,
 }
 
@@ -328,11 +329,6 @@ impl Distinct {
             pages::decode_article(&piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
         }))
     }
-
-    /// Titles with their numbers.
-    fn titles(&self) -> io::Result<Cursor> {
-        Cursor::open(&self.titles)
-    }
 }
 
 // Redirects, followed to the articles at their ends.
@@ -377,7 +373,7 @@ fn first_of_each(
     counts: &mut NameCounts,
 ) -> io::Result<()> {
     let mut links = BufWriter::new(File::create_new(links)?);
-    let mut titles = distinct.titles()?;
+    let mut titles = Cursor::open(&distinct.titles)?;
     let mut last = Pair::default();
     for pair in redirects.sorted()? {
         let (from, to) = pair?;
@@ -406,7 +402,7 @@ fn take_step(
     ends: &mut Sorter,
     counts: &mut NameCounts,
 ) -> io::Result<u64> {
-    let (mut titles, mut links) = (distinct.titles()?, Cursor::open(links)?);
+    let (mut titles, mut links) = (Cursor::open(&distinct.titles)?, Cursor::open(links)?);
     let mut under_way = 0;
     for pair in pending.sorted()? {
         let (to, from) = pair?;

@@ -37,7 +37,7 @@ fn query_of<'p>(params: &'p Params, name: &str) -> Result<&'p str, ApiError> {
 }
 
 #[derive(Default)]
-pub(super) struct Listed {
+pub(super) struct PageList {
     pub(super) numbers: Vec<u32>,
     /// The parameter to go on with, if there may be more.
     pub(super) next: Option<(String, Value)>,
@@ -46,21 +46,21 @@ pub(super) struct Listed {
 }
 
 /// The list of this name, whose parameters begin with `before`, with at most `most` pages.
-async fn pages_of_list(call: &Call<'_>, list: &str, before: &str, most: usize) -> Result<Listed, ApiError> {
+async fn list_pages(call: &Call<'_>, list: &str, before: &str, most: usize) -> Result<PageList, ApiError> {
     match list {
-        "search" => found_by_words(call, before, most).await,
-        "prefixsearch" => found_by_beginning(call, before, most),
-        "random" => at_random(call, before, most),
-        _ => in_order(call, before, most),
+        "search" => search_pages(call, before, most).await,
+        "prefixsearch" => prefix_pages(call, before, most),
+        "random" => random_pages(call, before, most),
+        _ => titled_pages(call, before, most),
     }
 }
 
 /// The lists as generators. Pages are read whole, so there are fewer of them than titles of a list.
-pub(super) async fn generated(call: &Call<'_>) -> Result<Listed, ApiError> {
+pub(super) async fn generated(call: &Call<'_>) -> Result<PageList, ApiError> {
     match call.params.get("generator") {
-        None => Ok(Listed::default()),
+        None => Ok(PageList::default()),
         Some(list) if members("list").contains(&list) => {
-            pages_of_list(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await
+            list_pages(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await
         }
         Some(other) => Err(ApiError::bad_value("generator", other)),
     }
@@ -73,7 +73,7 @@ pub(super) async fn add_list(
     query: &mut Map<String, Value>,
 ) -> Result<Option<(String, Value)>, ApiError> {
     let Call { service, params, .. } = call;
-    let Listed { numbers, next, total } = pages_of_list(call, list, prefix(list), MAX_TITLES).await?;
+    let PageList { numbers, next, total } = list_pages(call, list, prefix(list), MAX_TITLES).await?;
     let prop = if total.is_some() { params.list_or("srprop", &PROPERTIES) } else { Vec::new() };
     let row = |number| match list {
         "random" => Ok(json!({ "id": page_id(number), "ns": 0, "title": service.corpus.title(number)? })),
@@ -93,7 +93,7 @@ pub(super) async fn add_list(
 }
 
 /// Pages for the words of a query.
-async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
+async fn search_pages(call: &Call<'_>, before: &str, most: usize) -> Result<PageList, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     let wanted = query_of(params, &name("search"))?;
@@ -108,25 +108,25 @@ async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Li
         other => return Err(ApiError::bad_value(&name("what"), other)),
     };
     let (total, next) = (found.len(), (found.len() == end).then(|| (name("offset"), json!(end))));
-    Ok(Listed { numbers: found.into_iter().take(end).skip(offset).collect(), next, total: Some(total) })
+    Ok(PageList { numbers: found.into_iter().take(end).skip(offset).collect(), next, total: Some(total) })
 }
 
 /// Pages whose names begin as a query.
-fn found_by_beginning(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
+fn prefix_pages(call: &Call<'_>, before: &str, most: usize) -> Result<PageList, ApiError> {
     let begun = query_of(&call.params, &format!("{before}search"))?;
     let limit = call.params.number(&format!("{before}limit"), 10, most);
-    Ok(Listed { numbers: call.service.corpus.beginning(begun, limit)?, ..Listed::default() })
+    Ok(PageList { numbers: call.service.corpus.beginning(begun, limit)?, ..PageList::default() })
 }
 
 /// Pages in the order of their titles; `before` is the prefix of the parameters, `ap` or `gap`.
-fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
+fn titled_pages(call: &Call<'_>, before: &str, most: usize) -> Result<PageList, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     if let Some(other) = params.get(&name("dir")).filter(|direction| *direction != "ascending") {
         return Err(ApiError::bad_value(&name("dir"), other));
     }
     if !has_pages(params, before) {
-        return Ok(Listed::default());
+        return Ok(PageList::default());
     }
     let title = |parameter: &str| params.get(&name(parameter)).map(spelled).unwrap_or_default();
     let (prefix, to, from) = (title("prefix"), title("to"), title("from"));
@@ -134,7 +134,7 @@ fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiErr
     let next = params.get(&name("continue")).unwrap_or_default();
     let from = prefix.as_str().max(&from).max(next);
     let limit = params.number(&name("limit"), 10, most).max(1);
-    let mut listed = Listed::default();
+    let mut listed = PageList::default();
     for number in service.corpus.titled_from(from, limit + 1)? {
         let title = service.corpus.title(number)?;
         if !title.starts_with(&prefix) || !to.is_empty() && title > to {
@@ -150,11 +150,11 @@ fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiErr
 }
 
 /// Pages at random, each once; `before` is the prefix of the parameters. The value of `continue` holds the order.
-fn at_random(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
+fn random_pages(call: &Call<'_>, before: &str, most: usize) -> Result<PageList, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     if !has_pages(params, before) {
-        return Ok(Listed::default());
+        return Ok(PageList::default());
     }
     let (order, first) = match params.get(&name("continue")) {
         // The hasher's random keys are the standard library's only source of randomness.
@@ -171,7 +171,7 @@ fn at_random(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiEr
     let end = u32::try_from(limit).map_or(count, |limit| count.min(limit.saturating_add(first)));
     let numbers = (first..end).map(|at| shuffled(at, count, order)).collect();
     let next = (end < count).then(|| (name("continue"), json!(format!("{order}|{end}"))));
-    Ok(Listed { numbers, next, total: None })
+    Ok(PageList { numbers, next, total: None })
 }
 
 /// Whether the filters leave pages: all are in the main namespace, and none is a redirect.
@@ -249,14 +249,14 @@ const MAX_LISTED: usize = 20;
 pub(crate) async fn index(State(service): Service, RawQuery(query): RawQuery) -> Result<Answer, Fault> {
     let params = Params::of(query.as_deref(), &[]);
     match (params.get("search"), params.get("title")) {
-        (Some(query), _) => found_by(&service, query).await,
+        (Some(query), _) => search_page(&service, query).await,
         (None, Some(title)) => article_named(&service, title),
         (None, None) => Ok(Answer::text(404, "give `search` or `title`")),
     }
 }
 
 /// What a search leads to: the page that it names, or a page of results.
-async fn found_by(service: &CorpusService, query: &str) -> Result<Answer, Fault> {
+async fn search_page(service: &CorpusService, query: &str) -> Result<Answer, Fault> {
     if query.len() > MAX_QUERY {
         let sentence = format!("a query has at most {MAX_QUERY} bytes");
         return Ok(Answer::text(414, &sentence));
