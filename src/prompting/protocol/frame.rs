@@ -58,7 +58,7 @@ impl Frame {
 
     /// A sentence in the frame's words or else in `ours`. Text of the model's may look like a slot, so it comes last.
     pub(super) fn sentence(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
-        let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
+        let words = self.texts.get(key).filter(|text| !text.is_empty()).map_or(ours, |text| text).to_owned();
         slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
     }
 

@@ -317,11 +317,7 @@ impl ToolCalls {
     }
 
     fn feedback(&self, error: &str) -> String {
-        match self.episode.setup.frame.text_for("feedback") {
-            "" => format!("Error: {error}"),
-            // The error comes last: it repeats text of the model, which may look like a slot.
-            feedback => feedback.replace("{error}", error),
-        }
+        self.episode.setup.frame.sentence("feedback", "Error: {error}", &[("error", error)])
     }
 
     /// A call that the provider could not read is answered like one with unreadable arguments, but in a message: it has no id.

@@ -146,7 +146,8 @@ impl RobustDialogue {
         if n == limit
             && let Some(last) = messages.last_mut()
         {
-            *last = Message::user(format!("{}\n{}", last.content, self.text("force_stop", DEFAULT_FORCE_STOP)));
+            let force_stop = self.episode.setup.frame.sentence("force_stop", DEFAULT_FORCE_STOP, &[]);
+            *last = Message::user(format!("{}\n{force_stop}", last.content));
         }
         let stop = self.stops();
         self.episode.ask(Prompt::Messages(messages), stop)
@@ -165,11 +166,6 @@ impl RobustDialogue {
         vec!["\nObservation".to_owned()]
     }
 
-    fn text<'a>(&'a self, occasion: &str, default: &'a str) -> &'a str {
-        let text = self.episode.setup.frame.text_for(occasion);
-        if text.is_empty() { default } else { text }
-    }
-
     fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
         self.failed = false;
         let step = Robust::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
@@ -186,11 +182,10 @@ impl RobustDialogue {
         let problem = fault.to_string();
         let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
         let next = (n + 1).to_string();
-        // The problem comes last: it repeats text of the model, which may look like a slot.
-        let sentence = fault.sentence(&self.episode.setup.frame, self.offered.tools);
-        let feedback =
-            self.text("feedback", default).replace("{tools}", &react_paper::verbs(self.offered.tools, ", ", ", "));
-        let feedback = feedback.replace("{n}", &next).replace("{error}", &sentence);
+        let frame = &self.episode.setup.frame;
+        let error = fault.sentence(frame, self.offered.tools);
+        let tools = react_paper::verbs(self.offered.tools, ", ", ", ");
+        let feedback = frame.sentence("feedback", default, &[("tools", &tools), ("n", &next), ("error", &error)]);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
         let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();
