@@ -187,7 +187,8 @@ fn play(script: &str) -> String {
             "^" => requests(&mut played, &mut stage, &arguments(rest)),
             "$" => match rest.strip_prefix("sh ") {
                 Some(line) => {
-                    ran(&mut played, &stage, shell(stage.folder.root(), &unescaped(&stage.filled(line))), &[])
+                    let line = unescaped(&stage.filled(line));
+                    ran(&mut played, &stage, shell(stage.folder.root(), &line), &[]);
                 }
                 None => run(&mut played, &stage, &arguments(rest)),
             },
@@ -196,7 +197,7 @@ fn play(script: &str) -> String {
                 let (name, wanted) = rest.split_once(" | ").unwrap_or((rest, ""));
                 let text = selected(&stage.folder.read(name), &arguments(wanted));
                 let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-                if !wanted.is_empty() && name.ends_with(".jsonl") {
+                if !wanted.is_empty() && Path::new(name).extension().is_some_and(|end| end == "jsonl") {
                     // Episodes end in any order.
                     lines.sort_unstable();
                 }
@@ -356,7 +357,7 @@ fn requests(played: &mut String, stage: &mut Stage, words: &[String]) {
         let (head, body) = request.split_once("\r\n\r\n").expect("a head");
         let mut line = head.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1").to_owned();
         if !words.is_empty() {
-            line += &selected(&head.replace("\r\n", "\n  "), &words).trim_end().replace("\n", "");
+            line += &selected(&head.replace("\r\n", "\n  "), &words).trim_end().replace('\n', "");
         }
         if !pointers.is_empty() {
             line = line + "  " + selected(body, &pointers).trim_end();
@@ -364,8 +365,8 @@ fn requests(played: &mut String, stage: &mut Stage, words: &[String]) {
         *counted.entry(line).or_insert(0) += 1;
     }
     stage.shown = all.len();
-    let text: String = counted.iter().map(|(line, count)| format!("{count} × {line}\n")).collect();
-    show(played, stage, "  ", &text);
+    let text: Vec<String> = counted.iter().map(|(line, count)| format!("{count} × {line}\n")).collect();
+    show(played, stage, "  ", &text.concat());
 }
 
 /// Asks the server that is under way.
