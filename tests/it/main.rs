@@ -50,7 +50,6 @@ mod import_inspect;
 mod import_notebook;
 mod judge;
 mod key_leaks;
-mod listed_variants;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
@@ -60,7 +59,6 @@ mod models_today;
 mod named_files;
 mod output_files;
 mod parse_command;
-mod passages_run;
 mod prompt_command;
 mod replay;
 mod report_command;
@@ -70,12 +68,10 @@ mod report_page;
 mod repository;
 mod reproduce_command;
 mod request_settings;
-mod responses_run;
 mod robust_protocol;
 mod schemas;
-pub(crate) mod score_files;
+mod score_files;
 mod score_run;
-mod score_strict;
 #[cfg(all(unix, feature = "serve"))]
 mod serve_command;
 #[cfg(all(unix, feature = "serve"))]

@@ -123,46 +123,6 @@ fn an_input_is_not_replaced_even_by_force() {
     dir.wikitrail(&["report", "two", "--out=page.html", "--force"]).refused(2, &["is an input"]);
 }
 
-/// A run's manifest names its files as they were named, so that they are known by their digests elsewhere.
-#[test]
-fn an_input_is_not_replaced_from_another_folder() {
-    let dir = WorkDir::new();
-    dir.write("q.csv", "question,answer\nWho wrote Solaris?,Lem\n");
-    dir.write("ids.txt", "1\n");
-    dir.write("texts/Solaris.txt", "Solaris is a novel by Lem.");
-    dir.write("x.toml", "name = \"x\"\n[settings]\nwiki = \"corpus:texts\"\n[[dataset]]\npath = \"q.csv\"\n");
-    dir.wikitrail(&["run", "x.toml", "--quiet", "--out", "r"]).ok();
-    dir.write("sub/none", "");
-    let export = |folder: &str, run: &str, out: &str| {
-        let mut command = dir.command(&["export", run, "--format", "csv", "--force", "--out", out]);
-        Ran::from(&command.current_dir(dir.path(folder)).output().expect("wikitrail runs"))
-    };
-    for (folder, run, out) in
-        [("sub", "../r", "../q.csv"), ("sub", "../r", "../x.toml"), (".", "r", "texts/Solaris.txt")]
-    {
-        let before = dir.read(&format!("{folder}/{out}"));
-        let ran = export(folder, run, out);
-        ran.refused(2, &["is an input of this command or of its runs"]);
-        assert!(dir.read(&format!("{folder}/{out}")) == before, "{}", ran.stderr);
-    }
-    dir.wikitrail(&["ask", "Who wrote Solaris?", "--save", "r/trajectories.jsonl"]).refused(2, &["is a file of a run"]);
-}
-
-#[test]
-fn charts_and_manual_pages_replace_their_like_only() {
-    let dir = with_run();
-    for (command, name) in
-        [(["report", "two", "--figures=here"], "here/scores.svg"), (["man", "--out=here", ""], "here/wikitrail.1")]
-    {
-        let command: Vec<&str> = command.into_iter().filter(|word| !word.is_empty()).collect();
-        dir.wikitrail(&command).ok();
-        dir.wikitrail(&command).ok();
-        dir.write(name, "<svg>mine</svg>\n");
-        dir.wikitrail(&command).refused(2, &["exists and is not"]);
-        assert_eq!(dir.read(name), "<svg>mine</svg>\n");
-    }
-}
-
 /// What is neither a file nor a folder is written as it is.
 #[cfg(unix)]
 #[test]

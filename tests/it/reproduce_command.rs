@@ -21,11 +21,6 @@ fn json(bench: &WorkDir, args: &[&str]) -> Value {
     reproduce(bench, &[&["--json"], args].concat()).json()
 }
 
-#[track_caller]
-fn refused(bench: &WorkDir, args: &[&str], code: i32, message: &str) {
-    bench.wikitrail(args).refused(code, &[message]);
-}
-
 /// Holds every figure of a dataset's table against its trajectories and the paper.
 fn check_table(table: &Value, records: &[Value], claims: bool) {
     assert_eq!(table["metric"], if claims { "accuracy" } else { "em" });
@@ -122,85 +117,6 @@ fn the_samples_make_a_table_whose_every_figure_is_that_of_the_trajectories() {
         assert_eq!((&react["protocol"], &react["compat"]), (&"react-paper".into(), &"paper".into()));
         assert_eq!(manifest["variants"][2]["voting"]["samples"], 21);
     }
-}
-
-/// The authors' notebook for FEVER has 7 steps where section 3.2 has 5.
-#[test]
-fn the_steps_of_the_notebook_can_be_set_and_are_told() {
-    let bench = WorkDir::new();
-    let table = json(&bench, &["--try", "--limit", "1", "--samples", "1", "--max-steps", "7", "--out", "o"]);
-    for run in ["o/hotpotqa", "o/fever"] {
-        assert_eq!(bench.manifest(run)["variants"][4]["max_steps"], 7, "{run}");
-    }
-    assert!(table["notes"].to_string().contains("max_steps 7 in place of 5"), "{}", table["notes"]);
-}
-
-#[test]
-fn a_dry_run_leaves_nothing_and_a_larger_limit_keeps_what_is_there() {
-    let bench = WorkDir::new();
-    let plan = json(&bench, &["--try", "--limit", "2", "--out", "o", "--dry-run"]);
-    assert_eq!(plan["runs"].as_array().map(Vec::len), Some(2));
-    assert_eq!(plan["runs"][1]["cells"].as_array().map(Vec::len), Some(7));
-    assert!(!bench.path("o").exists());
-    let text = reproduce(&bench, &["--try", "--dry-run"]).stdout;
-    // Both datasets' cells are shown, since their prompts differ.
-    assert!(text.contains(": prompt hotpotqa,") && text.contains(": prompt fever,"), "{text}");
-
-    let first = json(&bench, &["--try", "--limit", "2", "--samples", "3", "--out", "o"]);
-    assert_eq!(first["tables"][1]["rows"][0]["n"], 2);
-    assert!(first["notes"].to_string().contains("samples 3 in place of 21; wiki "), "{}", first["notes"]);
-    let before = bench.records("o/hotpotqa");
-    let args = ["--try", "--samples", "3", "--limit", "4", "--out", "o"];
-    let said = reproduce(&bench, &[&args[..], &["--resume"]].concat()).stderr;
-    assert_eq!(said.matches("plan: keep 14, redo 0, new 14").count(), 2, "{said}");
-    let after = bench.records("o/hotpotqa");
-    assert_eq!((before.len(), after.len()), (14, 28));
-    assert_eq!(before[..], after[..14]);
-    refused(&bench, &[&["reproduce"], &args[..]].concat(), 3, "holds a run already");
-    // The folder knows what it was started with.
-    let said = reproduce(&bench, &["--resume", "--out", "o", "--limit", "5"]).stderr;
-    assert_eq!(said.matches("plan: keep 28, redo 0, new 7").count(), 2, "{said}");
-    assert!(said.contains("resuming: wikitrail reproduce --try --limit=5 --samples=3"), "{said}");
-    refused(&bench, &["reproduce", "--resume", "--out", "nowhere"], 2, "name it with --model");
-    refused(&bench, &["run", "--resume", "--out", "o"], 2, "not a command of `wikitrail run`");
-    refused(&bench, &["reproduce", "--try", "--limit", "5", "--out", "o", "--resume"], 3, "other settings");
-}
-
-/// An interrupted run prints what there is, and says how to go on.
-#[test]
-fn a_part_of_the_table_is_printed_with_what_is_missing() {
-    let bench = WorkDir::new();
-    json(&bench, &["--try", "--limit", "3", "--samples", "3", "--out", "o"]);
-    std::fs::remove_dir_all(bench.path("o/fever")).expect("it is gone");
-    let file = "o/hotpotqa/trajectories.jsonl";
-    let kept: String = bench.read(file).split_inclusive('\n').take(5).collect();
-    bench.write(file, kept);
-    let table = json(&bench, &["o"]);
-    assert_eq!((table["tables"].as_array().map(Vec::len), &table["tables"][0]["missing"]), (Some(1), &16.into()));
-    let notes = table["notes"].to_string();
-    assert!(notes.contains("16 episodes not recorded yet") && notes.contains("fever: nothing is recorded"), "{notes}");
-    assert!(notes.contains(" --try --limit 3 ") && notes.contains("--resume --out o"), "{notes}");
-}
-
-#[test]
-fn what_cannot_be_reproduced_is_refused_with_advice() {
-    let bench = WorkDir::new();
-    refused(&bench, &["reproduce"], 2, "--model");
-    refused(&bench, &["reproduce", "--model", "baseline"], 3, "wikitrail dataset fetch hotpotqa");
-    let claims = ["reproduce", "--try", "--dry-run", "--fever", "x/fever_paper_dev.jsonl"];
-    refused(&bench, &claims, 3, "wikitrail dataset fetch fever --out x");
-    refused(&bench, &["reproduce", "--try", "--base-url", "http://127.0.0.1:9/v1"], 2, "no variant uses --base-url");
-    assert_eq!(bench.wikitrail(&["reproduce", "--try", "--samples", "many"]).code, Some(2));
-    refused(&bench, &["reproduce", "nowhere"], 3, "holds no run");
-    bench.run_json(&["--limit", "1", "--out", "plain"]);
-    refused(
-        &bench,
-        &["reproduce", "plain"],
-        3,
-        "`plain` is a run over `sample`, and `experiments/table1.toml` has figures of hotpotqa or fever",
-    );
-    let other = ["reproduce", "--try", "--experiment", "experiments/sample.toml"];
-    refused(&bench, &other, 2, "has no dataset `hotpotqa`");
 }
 
 /// The paper's questions and claims.

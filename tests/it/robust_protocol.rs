@@ -61,17 +61,3 @@ fn check_verdicts(rows: &[Value]) {
         assert_eq!(row["verdict"], expected, "{row}");
     }
 }
-
-#[test]
-fn the_command_says_what_it_needs() {
-    for args in [
-        &["x.jsonl", "--as", "robust"][..],
-        &["x.jsonl", "--import", "react-notebook"],
-        &["x.jsonl", "--import", "react-notebook", "--as", "nothing"],
-        &["x.jsonl", "--import", "react-notebook", "--as", "robust", "--prompt", "p"],
-    ] {
-        assert_eq!(replay(args).code, Some(2), "{args:?}");
-    }
-    let missing = replay(&["no-such-file.jsonl", "--import", "react-notebook", "--as", "robust"]);
-    assert_eq!(missing.code, Some(3), "{}", missing.stderr);
-}

@@ -135,23 +135,6 @@ fn ninety_thousand_predictions_are_scored() {
     assert!(right > 60_000 && em >= f64::from(u32::try_from(right).expect("small")) / 90_447.0, "{em} of {right}");
 }
 
-pub(crate) struct Bench(pub(crate) WorkDir);
-
-impl Bench {
-    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        let dir = WorkDir::new();
-        for (name, text) in files {
-            dir.write(name, text);
-        }
-        Self(dir)
-    }
-
-    #[track_caller]
-    pub(crate) fn score(&self, metric: &[&str]) -> Value {
-        report(self.0.root(), "g", "p", metric)
-    }
-}
-
 /// Golds in our own layout score as the official file that they were converted from.
 #[test]
 #[cfg_attr(not(shared), ignore = "needs ../shared")]
@@ -181,63 +164,4 @@ fn golds_in_our_own_layout_have_the_same_figures() {
     let predictions = path("fever.items.jsonl");
     let own = report(dir.root(), "fever.jsonl", &predictions, &["fever"]);
     assert_eq!(own["aggregate"], report(dir.root(), "claims.jsonl", &predictions, &["fever"])["aggregate"]);
-}
-
-/// The dataset layout that we write, a table, and predictions as `import answers` takes them.
-#[test]
-fn our_own_layout_is_scored_by_every_metric_that_it_suits() {
-    let dir = WorkDir::new();
-    let gold = [
-        json!({"id": "a", "question": "Which city?", "answers": ["Rome", "Roma"]}),
-        json!({"id": "7", "question": "Who wrote it?", "answers": ["Ann Lee"], "supporting_facts": [["T", 0]]}),
-        json!({"id": "c", "question": "Is it?", "answers": ["yes"]}),
-    ];
-    dir.write("g.jsonl", gold.map(|line| format!("{line}\n")).concat());
-    dir.write(
-        "g.csv",
-        "id,question,answer,aliases\na,Which city?,Rome,\"[\"\"Roma\"\"]\"\n7,Who wrote it?,Ann Lee,\nc,Is it?,yes,\n",
-    );
-    dir.write(
-        "p.jsonl",
-        "{\"id\": \"a\", \"answer\": \"roma\"}\n{\"id\": 7, \"answer\": \"Lee\"}\n{\"id\": \"c\", \"answer\": null}\n",
-    );
-    let third = 1.0 / 3.0;
-    for gold in ["g.jsonl", "g.csv"] {
-        let of = |metric: &str| report(dir.root(), gold, "p.jsonl", &[metric]);
-        let aliases = of("aliases");
-        assert_eq!((&aliases["n"], &aliases["missing"]), (&json!(3), &json!({"prediction": 1})), "{gold}");
-        assert_eq!(
-            (&aliases["aggregate"]["em"], &aliases["aggregate"]["recall"]),
-            (&json!(third), &json!(0.5)),
-            "{gold}"
-        );
-        for (metric, name, value) in [
-            ("hotpot", "em", json!(0.0)),
-            ("hotpot", "f1", json!((2.0 / 3.0) / 3.0)),
-            ("squad11", "exact_match", json!(100.0 / 3.0)),
-            ("squad20", "exact", json!(50.0)),
-            ("trivia", "exact_match", json!(100.0 / 3.0)),
-            ("nq-open", "accuracy", json!(third)),
-            ("fid", "exact_match", json!(third)),
-            ("paper", "em", json!(0.0)),
-            ("2wiki", "em", json!(0.0)),
-        ] {
-            assert_eq!(of(metric)["aggregate"][name], value, "{gold} {metric} {name}");
-        }
-    }
-    let refused = |gold: &str, predictions: &str, metric: &str, parts: &[&str]| {
-        dir.wikitrail(&["score", "--metric", metric, "--gold", gold, "--predictions", predictions]).refused(3, parts);
-    };
-    dir.write("hidden.jsonl", "{\"id\": \"a\", \"question\": \"Q?\", \"answers\": []}\n");
-    refused("hidden.jsonl", "p.jsonl", "hotpot", &["`hidden.jsonl`: record 1 (id `a`) has no gold answer"]);
-    dir.write("sp.json", "{\"answer\": {}, \"sp\": {\"a\": []}}");
-    refused("g.jsonl", "sp.json", "hotpot", &["`g.jsonl`: record 1, field `supporting_facts`: missing"]);
-    dir.write("id.jsonl", "{\"id\": [1], \"answer\": \"x\"}\n");
-    refused(
-        "g.jsonl",
-        "id.jsonl",
-        "aliases",
-        &["`id.jsonl`: line 1, record 1", "field `id`: expected a text or a number, found `[1]`"],
-    );
-    refused("g.jsonl", "p.jsonl", "musique", &["`g.jsonl`", "hint: the gold is MuSiQue's own file"]);
 }

@@ -120,58 +120,6 @@ fn the_shard_of_a_question_does_not_depend_on_the_order() {
     assert!(some.len() < usual.len() && some.is_subset(&usual), "a selection comes before the shards");
 }
 
-#[test]
-fn a_shard_tells_what_it_is_and_what_comes_next() {
-    let dir = WorkDir::new();
-    let args = [SAMPLE, "--limit", "20", "--out", "r", "--shard", "1/3"];
-    let summary = dir.run_json(&args);
-    let planned = summary["planned"].as_u64().expect("a number");
-    assert_eq!((&summary["shard"], &summary["missing"]), (&"1/3".into(), &0.into()));
-    assert!(planned < 20 && summary["variants"][0]["episodes"] == planned, "{summary}");
-    let again = dir.run(&args).ok();
-    assert!(again.stderr.contains(&format!("shard 1/3: {planned} of 20 episodes")), "{}", again.stderr);
-    assert!(again.stdout.starts_with("r, shard 1/3: "), "{}", again.stdout);
-    assert!(again.stdout.contains("\n  wikitrail score r\n"), "{}", again.stdout);
-    let plan = dir.run_json(&[&args[..], &["--dry-run"]].concat());
-    assert_eq!((&plan["shard"], &plan["keep"]), (&"1/3".into(), &planned.into()));
-    // Of a run that nobody has begun there is no shard.
-    let variables = [("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_MIN", "0")];
-    let variables = [&variables[..], &[("SLURM_ARRAY_TASK_MAX", "2"), ("SLURM_ARRAY_TASK_COUNT", "3")]].concat();
-    let mut command =
-        dir.command(&["run", SAMPLE, "--limit", "20", "--out", "r", "--shard", "slurm", "--dry-run", "--json"]);
-    let output = command.envs(variables).output().expect("it runs");
-    let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(plan["shard"], "2/3");
-}
-
-#[test]
-fn the_score_of_a_run_names_the_shards_that_lack_episodes() {
-    let dir = WorkDir::new();
-    let run = |n: u32| dir.run(&[SAMPLE, "--repeats", "2", "--out", "r", "--quiet", "--shard", &format!("{n}/3")]).ok();
-    run(1);
-    run(3);
-    let path = dir.path("r/trajectories.3-of-3.jsonl");
-    let text = read(&path);
-    let count = text.lines().count();
-    std::fs::write(&path, text.split_inclusive('\n').skip(2).collect::<String>()).expect("written");
-    let score = dir.wikitrail(&["score", "r", "--json"]).json();
-    let first = lines(&dir.read("r/trajectories.1-of-3.jsonl")).len();
-    let missing = 120 - first - count;
-    let shards = serde_json::json!([{"shard": "2/3", "planned": missing, "recorded": 0},
-        {"shard": "3/3", "planned": count, "recorded": count - 2}]);
-    assert_eq!((&score["missing"], &score["unfinished_shards"]), (&(missing + 2).into(), &shards));
-    let table = dir.wikitrail(&["score", "r"]).ok().stdout;
-    let lines = [
-        format!("{} of 120 planned episodes are not recorded yet\n", missing + 2),
-        format!("unfinished shards: 2/3 (0 of {missing} episodes), 3/3 ({} of {count} episodes)\n", count - 2),
-    ];
-    assert!(table.contains(&lines.concat()), "{table}");
-    run(2);
-    run(3);
-    let score = dir.wikitrail(&["score", "r", "--json"]).json();
-    assert_eq!((&score["missing"], &score["unfinished_shards"]), (&0.into(), &serde_json::json!([])));
-}
-
 /// A killed shard goes on where it was, on whatever machine, and its run is the one that was never split.
 #[test]
 #[cfg_attr(not(shared), ignore = "needs ../shared")]
@@ -265,13 +213,4 @@ fn a_run_of_everything_finishes_what_its_shards_left() {
     let spending = &dir.wikitrail(&["score", "r", "--json"]).json()["spending"];
     let calls = ["total", "unfinished", "discarded"].map(|part| spending[part]["calls"].as_u64());
     assert_eq!(calls, [Some(120), Some(0), Some(0)]);
-}
-
-#[test]
-fn a_shard_without_questions_ends_well() {
-    let dir = WorkDir::new();
-    for n in 1..=5 {
-        dir.run(&[SAMPLE, "--limit", "1", "--out", "r", "--quiet", "--shard", &format!("{n}/5")]).ok();
-    }
-    assert_eq!(episodes(&dir.path("r")).len(), 1);
 }

@@ -13,7 +13,7 @@
 //! | `> NAME` | a file that a command wrote; its text follows, two spaces before each line |
 //! | `% NAME=VALUE` | variables of all commands below; `PWD` is the folder in which they run |
 //! | `* FROM TO` | a copy of a file, or of a folder with slashes; at the end of a file that is there |
-//! | `: NAME POINTER = JSON` | a value in each JSON of a file, in the second one with `NAME:2`; taken out where nothing follows `=` |
+//! | `: NAME POINTER = JSON` | a value in each JSON of a file, in the second one with `NAME:2`, in those of a question with `NAME:ID`; taken out where nothing follows `=`, and the whole JSON with the pointer `/` |
 //! | `: NAME TEXT => TEXT` | another text in a file |
 //! | `@ NAME` | a model's server that answers by the rules in a file, see `rule` |
 //! | `^ ` | requests to it since the last time, sorted, equal ones counted |
@@ -61,6 +61,7 @@ transcripts! {
     logs
     prompts
     results
+    runs
     scores
     #[cfg(all(unix, feature = "serve"))]
     served
@@ -305,23 +306,27 @@ fn change(stage: &Stage, what: &str) {
     }
     let (place, value) = what.split_once(" =").expect("a place and a value");
     let (name, pointer) = place.split_once(' ').expect("a name and a pointer");
-    let (name, only) = name.split_once(':').map_or((name, None), |(name, line)| (name, line.parse::<usize>().ok()));
+    let (name, only) = name.split_once(':').map_or((name, None), |(name, only)| (name, Some(only)));
     let (parent, field) = pointer.rsplit_once('/').expect("a pointer");
     let text = stage.folder.read(name);
-    let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>().enumerate().map(|(at, whole)| {
-        let mut whole = whole.expect("JSON");
-        if only.is_none_or(|line| line == at + 1) {
-            let parent = whole.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has no {parent}"));
-            match (parent, value.trim()) {
-                (Value::Object(fields), "") => drop(fields.remove(field).expect("a field")),
-                (Value::Object(fields), value) => {
-                    fields.insert(field.to_owned(), serde_json::from_str(&stage.filled(value)).expect("JSON"));
+    let values =
+        serde_json::Deserializer::from_str(&text).into_iter::<Value>().enumerate().filter_map(|(at, whole)| {
+            let mut whole = whole.expect("JSON");
+            if only.is_none_or(|only| whole["id"] == only || only == (at + 1).to_string()) {
+                if pointer == "/" {
+                    return None;
                 }
-                (parent, value) => parent[field.parse::<usize>().expect("a place")] = value.parse().expect("JSON"),
+                let parent = whole.pointer_mut(parent).unwrap_or_else(|| panic!("{name} has no {parent}"));
+                match (parent, value.trim()) {
+                    (Value::Object(fields), "") => drop(fields.remove(field).expect("a field")),
+                    (Value::Object(fields), value) => {
+                        fields.insert(field.to_owned(), serde_json::from_str(&stage.filled(value)).expect("JSON"));
+                    }
+                    (parent, value) => parent[field.parse::<usize>().expect("a place")] = value.parse().expect("JSON"),
+                }
             }
-        }
-        format!("{whole}\n")
-    });
+            Some(format!("{whole}\n"))
+        });
     stage.folder.write(name, values.collect::<String>());
 }
 

@@ -1,7 +1,7 @@
 //! Every protocol and every method through the program: by the baseline over our own sample, and by the loopback model
 //! mock. Each episode ends, each record replays, and the manifest has what was run.
 
-use crate::common::{self, Ran, WorkDir, mockd, variant_names};
+use crate::common::{self, WorkDir, mockd, variant_names};
 use serde_json::Value;
 use wikitrail::run::Method;
 use wikitrail::run::PROTOCOLS;
@@ -77,13 +77,6 @@ fn the_chinese_sample_runs_from_its_recording() {
 }
 
 #[test]
-fn a_direct_method_runs_once_whatever_the_protocols() {
-    let dir = WorkDir::new();
-    let flags = ["--protocol", "robust,lagent", "--method", "react,standard", "--option", "lagent.labels=v0.1"];
-    run(&dir, "both", &flags, &["robust/react", "standard", "lagent/react"], 60);
-}
-
-#[test]
 #[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     let shared = common::shared();
@@ -98,46 +91,4 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     dir.run_json(&[&server[..], &["--limit", "3", "--out", "usual"]].concat());
     let usual = &dir.manifest("usual")["variants"][0];
     assert_eq!((&usual["protocol"], &usual["method"]), (&"robust".into(), &"react".into()));
-}
-
-/// A setting that is declared and obeyed is also recorded, compared and refused, without further code.
-#[test]
-fn observations_are_cut_and_the_setting_is_recorded() {
-    let dir = WorkDir::new();
-    let flags = ["--limit", "2", "--out", "o", "--observation-chars"];
-    dir.run_json(&[&flags[..], &["40"]].concat());
-    let records = dir.records("o");
-    let steps = records.iter().flat_map(|record| record["steps"].as_array().expect("steps"));
-    let searched: Vec<&str> = steps
-        .filter(|step| step["tool"] == "search")
-        .map(|step| step["observation"].as_str().expect("a text"))
-        .collect();
-    assert!(searched.iter().any(|text| text.chars().count() == 41 && text.ends_with('…')), "{searched:?}");
-    assert!(searched.iter().all(|text| text.chars().count() <= 41), "{searched:?}");
-    assert_eq!(dir.manifest("o")["variants"][0]["settings"], serde_json::json!({"observation_chars": 40}));
-    dir.run(&[&flags[..], &["50", "--resume"]].concat()).refused(3, &["observation_chars: was 40, now 50"]);
-    let replayed = dir.wikitrail(&["replay", "o"]).ok().stdout;
-    assert!(replayed.contains("2 of 2 episodes without a difference"), "{replayed}");
-}
-
-#[test]
-fn what_makes_no_sense_is_refused() {
-    for (args, message) in [
-        (&["--protocol", "react"][..], "possible values: react-paper, robust"),
-        (&["--method", "react->"], "possible values: standard, cot"),
-        (&["--method", "act", "--protocol", "lagent"], "act"),
-        (&["--method", "react", "--oracle-context"], "no variant uses --oracle-context"),
-        (&["--protocol", "lagent", "--option", "label=v0.1"], "protocol `lagent` has no option `label`"),
-        (&["--protocol", "lagent", "--option", "labels"], "write NAME=VALUE"),
-        (&["--protocol", "robust,robust"], "variant `robust` is listed twice"),
-        (&["--protocol", "lagent,robust", "--option", "labels=v0.1"], "does not name its protocol"),
-        (&["--protocol", "react-paper,robust", "--option", "lagent.labels=v0.1"], "which is not run"),
-        (&["datasets/sample-claims.jsonl", "--method", "cot", "--oracle-context"], "comes without gold paragraphs"),
-    ] {
-        let Ran { code, stderr, .. } = WorkDir::new().run(&[&["--dry-run"], args].concat());
-        assert!(matches!(code, Some(2 | 3)), "{args:?}: {code:?} {stderr}");
-        // A value that a flag does not take is explained by the usage.
-        let advice = stderr.contains("hint: ") || stderr.contains("For more information, try '--help'");
-        assert!(stderr.contains(message) && advice, "{args:?}: {stderr}");
-    }
 }
