@@ -205,3 +205,17 @@ fn a_key_goes_to_the_server_that_was_named_and_into_no_file() {
         assert!(!text.contains(KEY) && !text.contains("hidden"), "{text}");
     }
 }
+
+/// The other recordings are in `transcripts/servers.txt`.
+#[test]
+fn what_was_never_recorded_is_not_judged() {
+    let (server, dir) = (server(in_words, fair), WorkDir::new());
+    run(&dir, &server, 3, "r");
+    run(&dir, &server, 3, "s");
+    let base = base(&server);
+    let judge = |run: &str, model: &str, more: &[&str]| {
+        dir.wikitrail(&[&["score", run, "--judge", model, "--judge-base-url", &base], more].concat())
+    };
+    judge("r", "openai:j", &["--judge-record", "tape.jsonl"]).ok();
+    judge("s", "openai:k", &["--judge-replay", "tape.jsonl"]).refused(4, &["not judged: "]);
+}

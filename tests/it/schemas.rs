@@ -36,6 +36,30 @@ impl Schema {
     }
 }
 
+/// The lines are valid and each of their fields is documented; the first one is not with any of these values.
+#[track_caller]
+fn hold(schema: &str, lines: &[Value], wrong: &[(&str, Value)]) {
+    let (schema, formats) = (Schema::of(schema), common::repository("docs/formats.md"));
+    for line in lines {
+        schema.assert_valid(line);
+        for field in line.as_object().expect("an object").keys() {
+            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+        }
+    }
+    for (field, wrong) in wrong {
+        let mut other = lines[0].clone();
+        other[field] = wrong.clone();
+        assert!(schema.faults(&other).is_some(), "{field}");
+    }
+}
+
+/// The manifest and every trajectory of a run are valid.
+#[track_caller]
+fn hold_run(folder: &common::WorkDir, run: &str) {
+    Schema::of("manifest.schema.json").assert_valid(&folder.manifest(run));
+    folder.records(run).iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+}
+
 /// The manifest of a run, and its trajectories.
 fn run(folder: &Path, name: &str, flags: &[&str]) -> (Value, Vec<Value>) {
     let ran = wikitrail(folder, &[&["run", "--quiet", "--out", name], flags].concat());
@@ -131,25 +155,22 @@ fn every_branch_is_valid() {
 
 #[test]
 fn every_judgement_and_every_imported_run_is_valid() {
-    let (schema, folder) = (Schema::of("annotation.schema.json"), common::WorkDir::new());
+    let folder = common::WorkDir::new();
     folder.write("e.jsonl", notebook::episode(0, "Finish[Rome]", 1) + &notebook::episode(1, "Look[x]", 0));
     folder.wikitrail(&["import", "react-notebook", "e.jsonl", "--out", "r"]).ok();
-    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
-    folder.records("r").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+    hold_run(&folder, "r");
     let log = json!({"version": 2, "status": "error", "eval": {"task": "t", "dataset": {"samples": 3}, "config": {"epochs": 2}},
         "samples": [{"id": 1, "epoch": 1, "input": "Q?", "target": "A", "output": {"completion": "A"}, "scores": {"s": {"value": "C"}},
             "events": [{"event": "model", "timestamp": "2026-01-02T03:04:05+00:00", "output": {"choices": [{"message": {"content": "A"}}]}},
                 {"event": "tool", "function": "f", "arguments": {}, "result": "r"}]}]});
     folder.write("log.json", log.to_string());
     folder.wikitrail(&["import", "inspect", "log.json", "--out", "theirs"]).ok();
-    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("theirs"));
-    folder.records("theirs").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+    hold_run(&folder, "theirs");
     folder.write("a.csv", "id,answer,tokens,confidence,steps\n1,A,7,0.5,3\n");
     let answers =
         ["import", "answers", "a.csv", "--like", "theirs", "--variant", "v", "--model", "m", "--out", "answers"];
     folder.wikitrail(&answers).ok();
-    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("answers"));
-    folder.records("answers").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+    hold_run(&folder, "answers");
     let classes = "search lookup reasoning label hallucination loop format cut declined limit gold-wrong ambiguous";
     let rows: Vec<String> = classes.split(' ').map(|class| format!("e/0,{class},3,n,{class}")).collect();
     folder.write("said.csv", format!("id,class,step,note,by\n{}\n", rows.join("\n")));
@@ -159,110 +180,48 @@ fn every_judgement_and_every_imported_run_is_valid() {
     }
     let lines = common::lines(&folder.read("r/annotations.jsonl"));
     assert_eq!(lines.len(), 13);
-    let formats = common::repository("docs/formats.md");
-    for line in &lines {
-        schema.assert_valid(line);
-        for field in line.as_object().expect("an object").keys() {
-            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
-        }
-    }
-    for (pointer, wrong) in [("/class", json!("lop")), ("/by", json!("a|b")), ("/step", json!(0)), ("/more", json!(1))]
-    {
-        let mut other = lines[0].clone();
-        other[&pointer[1..]] = wrong;
-        assert!(schema.faults(&other).is_some(), "{pointer}");
-    }
+    let wrong = [("class", json!("lop")), ("by", json!("a|b")), ("step", json!(0)), ("more", json!(1))];
+    hold("annotation.schema.json", &lines, &wrong);
 }
 
 #[test]
-fn every_verdict_is_valid() {
-    let schema = Schema::of("verdict.schema.json");
+fn every_verdict_and_every_classification_is_valid() {
     let server = Server::start(|_, request, stream| {
-        let said = if request.contains("=== answer to check") { "Why.\nVERDICT: incorrect" } else { "Answer: x" };
+        let said = match request {
+            _ if request.contains("=== answer to check") => "Why.\nVERDICT: incorrect",
+            _ if request.contains("=== steps of the agent") => "Why.\nCLASS: lookup",
+            _ => "Answer: x",
+        };
         server::json(stream, &json!({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}));
     });
     let (folder, base) = (common::WorkDir::new(), format!("{}/v1", server.url));
     let model = ["--model", "openai:m", "--base-url", &base, "--method", "standard"];
     folder.run(&[&["--limit", "2", "--out", "r"][..], &model].concat()).ok();
-    folder.wikitrail(&["score", "r", "--judge", "openai:m", "--judge-base-url", &base]).ok();
-    let lines = common::lines(&folder.read("r/verdicts.jsonl"));
-    assert_eq!(lines.len(), 3);
-    let formats = common::repository("docs/formats.md");
-    for line in &lines {
-        schema.assert_valid(line);
-        for field in line.as_object().expect("an object").keys() {
-            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
-        }
-    }
-    for (field, wrong) in [("verdict", json!("maybe")), ("key", json!("x")), ("more", json!(1))] {
-        let mut other = lines[1].clone();
-        other[field] = wrong;
-        assert!(schema.faults(&other).is_some(), "{field}");
-    }
-}
-
-#[test]
-fn every_classification_is_valid() {
-    let schema = Schema::of("classification.schema.json");
-    let server = Server::start(|_, request, stream| {
-        let said = if request.contains("=== steps of the agent") { "Why.\nCLASS: lookup" } else { "Answer: x" };
-        server::json(stream, &json!({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}));
-    });
-    let (folder, base) = (common::WorkDir::new(), format!("{}/v1", server.url));
-    let model = ["--model", "openai:m", "--base-url", &base, "--method", "standard"];
-    folder.run(&[&["--limit", "2", "--out", "r"][..], &model].concat()).ok();
-    folder.wikitrail(&["score", "r", "--classify", "openai:m", "--judge-base-url", &base]).ok();
-    let lines = common::lines(&folder.read("r/classifications.jsonl"));
-    assert_eq!(lines.len(), 3);
-    let formats = common::repository("docs/formats.md");
-    for line in &lines {
-        schema.assert_valid(line);
-        for field in line.as_object().expect("an object").keys() {
-            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
-        }
-    }
-    for (field, wrong) in [("verdict", json!("limit")), ("episode", json!("x")), ("more", json!(1))] {
-        let mut other = lines[1].clone();
-        other[field] = wrong;
-        assert!(schema.faults(&other).is_some(), "{field}");
+    for (flag, file, schema, wrong) in [
+        ("--judge", "verdicts", "verdict", [("verdict", json!("maybe")), ("key", json!("x"))]),
+        ("--classify", "classifications", "classification", [("verdict", json!("limit")), ("episode", json!("x"))]),
+    ] {
+        folder.wikitrail(&["score", "r", flag, "openai:m", "--judge-base-url", &base]).ok();
+        let mut lines = common::lines(&folder.read(&format!("r/{file}.jsonl")));
+        assert_eq!(lines.len(), 3);
+        // The first one is the rule.
+        lines.rotate_left(1);
+        hold(&format!("{schema}.schema.json"), &lines, &[&wrong[..], &[("more", json!(1))]].concat());
     }
 }
 
 #[test]
 fn every_look_at_a_holdout_is_valid() {
-    let (schema, folder) = (Schema::of("look.schema.json"), common::WorkDir::new());
-    let data = "datasets/sample.jsonl";
+    let (folder, data) = (common::WorkDir::new(), "datasets/sample.jsonl");
     folder.wikitrail(&["dataset", "split", data, "--holdout", "3", "--seed", "1", "--out", "l"]).ok();
-    folder
-        .wikitrail(&[
-            "run",
-            data,
-            "--quiet",
-            "--ids",
-            "l/holdout.ids",
-            "--method",
-            "act,cot-sc->react",
-            "--samples",
-            "2",
-            "--out",
-            "r",
-        ])
-        .ok();
+    let methods = ["--method", "act,cot-sc->react", "--samples", "2"];
+    folder.run(&[&[data, "--quiet", "--ids", "l/holdout.ids", "--out", "r"], &methods[..]].concat()).ok();
     Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
     folder.wikitrail(&["compare", "r"]).ok();
-    let look = common::lines(&folder.read("l/holdout.looks.jsonl")).remove(0);
-    schema.assert_valid(&look);
-    let formats = common::repository("docs/formats.md");
-    for field in look.as_object().expect("an object").keys() {
-        assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
-    }
-    for (field, wrong) in
-        [("more", json!(1)), ("v", json!(2)), ("at", json!("today")), ("questions", json!(0)), ("variants", json!([]))]
-    {
-        let mut other = look.clone();
-        other[field] = wrong;
-        assert!(schema.faults(&other).is_some(), "{field}");
-    }
+    let looks = common::lines(&folder.read("l/holdout.looks.jsonl"));
+    let wrong =
+        [("more", json!(1)), ("v", json!(2)), ("at", json!("today")), ("questions", json!(0)), ("variants", json!([]))];
+    hold("look.schema.json", &looks, &wrong);
 }
 
 const EXPERIMENT: &str = r#"

@@ -196,7 +196,8 @@ fn play(script: &str) -> String {
             "0" => crate::snapshots::fix_times(&stage.folder, rest),
             ">" => {
                 let (name, wanted) = rest.split_once(" | ").unwrap_or((rest, ""));
-                let text = selected(&stage.folder.read(name), &arguments(wanted));
+                let file = std::fs::read_to_string(stage.folder.path(name));
+                let text = file.map_or("[no such file]\n".to_owned(), |text| selected(&text, &arguments(wanted)));
                 let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
                 if !wanted.is_empty() && Path::new(name).extension().is_some_and(|end| end == "jsonl") {
                     // Episodes end in any order.
