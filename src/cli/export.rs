@@ -110,8 +110,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let metrics = with_judges(with_recorded(args.metrics.read(&folders)?, &folders)?, judged.metrics()?)?;
     let Args { rows, raw, bom, with_exemplars, with_prompts, .. } = *args;
     let csv = CsvOptions { raw, bom };
-    let tell: &dyn Fn(&str) = &|text| say(text);
-    let job = ExportJob { format, rows, runs, metrics, filter, csv, with_exemplars, with_prompts, tell };
+    let job =
+        ExportJob { format, rows, runs, metrics, filter, csv, with_exemplars, with_prompts, tell: &|text| say(text) };
     if format == Format::Inspect {
         job.log_header()?;
     }
