@@ -209,13 +209,13 @@ impl Session<'_> {
                     Ok(Answer::Back) if at == 0 => say("note: this is the first one"),
                     Ok(Answer::Back) => break at - 1,
                     Ok(Answer::Skip) => break at + 1,
-                    Ok(Answer::Judged(judgement)) => match misplaced(&judgement, &graded.trajectory) {
-                        Some(why) => say(format_args!("error: {why}")),
-                        None => {
+                    Ok(Answer::Judged(judgement)) => {
+                        let Some(why) = misplaced(&judgement, &graded.trajectory) else {
                             self.keep(judgement, &graded)?;
                             break at + 1;
-                        }
-                    },
+                        };
+                        say(format_args!("error: {why}"));
+                    }
                     Err(why) => say(format_args!("error: {why}")),
                 }
             };

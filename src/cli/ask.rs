@@ -138,7 +138,9 @@ impl<'a> Talk<'a> {
             return Ok(failure::NOT_MEASURED);
         }
         let short = shortfalls(&Shortfalls::of(&trajectory), &self.one.variant);
-        short.iter().for_each(|line| say(format_args!("note: {line}")));
+        for line in &short {
+            say(format_args!("note: {line}"));
+        }
         if self.args.chat {
             self.remember(memory);
         }

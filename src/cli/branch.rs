@@ -235,7 +235,7 @@ fn experiment(
     let experiment = started.experiment(&|experiment| question.ask_of_files(experiment))?;
     let (folder, command_line) = (Some(args.out.clone()), without_secrets(std::env::args_os()));
     let Args { resume, dry_run, .. } = *args;
-    let output = Output { folder, resume, dry_run, command_line, defaults, ..Output::default() };
+    let output = Output { folder, resume, command_line, defaults, dry_run, ..Output::default() };
     let mut experiment = branching.experiment(experiment, run, chosen, output)?;
     question.ask_of_places(&mut experiment)?;
     Ok(experiment)

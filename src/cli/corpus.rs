@@ -453,7 +453,9 @@ fn show_progress(bar: &Bar, progress: Progress) {
 }
 
 fn say_left_out(notes: &[String]) {
-    notes.iter().for_each(|note| say(format_args!("left out: {note}")));
+    for note in notes {
+        say(format_args!("left out: {note}"));
+    }
 }
 
 /// Titles without a page that are named for each reason; the folder has all of them.

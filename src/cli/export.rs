@@ -109,7 +109,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let folders: Vec<&Path> = runs.iter().map(|run| run.folder.path()).collect();
     let metrics = with_judges(with_recorded(args.metrics.read(&folders)?, &folders)?, judged.metrics()?)?;
     let Args { rows, raw, bom, with_exemplars, with_prompts, .. } = *args;
-    let csv = CsvOptions { raw, bom };
+    let csv = CsvOptions { bom, raw };
     let job =
         ExportJob { format, rows, runs, metrics, filter, csv, with_exemplars, with_prompts, tell: &|text| say(text) };
     if format == Format::Inspect {

@@ -77,8 +77,12 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut lines = (args.files.per_item && !args.json).then(Vec::new);
     let mut episodes = Vec::new();
     let summary = Summary::of_each(run, metric, |episode| {
-        items.iter_mut().for_each(|items| items.push(item_json(episode)));
-        lines.iter_mut().for_each(|lines| lines.push(item_line(episode)));
+        if let Some(items) = &mut items {
+            items.push(item_json(episode));
+        }
+        if let Some(lines) = &mut lines {
+            lines.push(item_line(episode));
+        }
         if annotations.is_some() {
             episodes.push(judged_by_rules(episode));
         }

@@ -388,7 +388,7 @@ impl Listed {
         let (cost, tokens) = (trajectory.cost_usd.unwrap_or_default(), trajectory.usage.total());
         let Trajectory { id, variant, repeat, outcome, answer, answers, question, .. } = trajectory;
         let gold = answers.into_iter().next();
-        let row = EpisodeRow { steps, id, variant, repeat, outcome, score, right, class, answer, gold, question };
+        let row = EpisodeRow { id, variant, repeat, outcome, score, right, class, steps, answer, gold, question };
         Self { row, typed, cost, tokens, item }
     }
 }

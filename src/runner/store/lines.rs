@@ -80,7 +80,9 @@ impl Appender {
         }
         self.lines.append(&lines)?;
         if let Some(journal) = &self.journal {
-            measured.into_iter().for_each(|key| journal.ended(key));
+            for key in measured {
+                journal.ended(key);
+            }
         }
         Ok(())
     }

@@ -239,14 +239,18 @@ impl Cleanup {
 impl Drop for Cleanup {
     fn drop(&mut self) {
         let resources = locked(&RESOURCES).remove(&self.key);
-        resources.iter().for_each(|resources| clean_up(&self.key, resources));
+        if let Some(resources) = &resources {
+            clean_up(&self.key, resources);
+        }
     }
 }
 
 /// Kills the programs of all running episodes, as the run ends without waiting for them.
 pub(crate) fn clean_up_all() {
     let all = std::mem::take(&mut *locked(&RESOURCES));
-    all.iter().for_each(|(key, resources)| clean_up(key, resources));
+    for (key, resources) in &all {
+        clean_up(key, resources);
+    }
 }
 
 fn clean_up(key: &str, Resources { group, scratch }: &Resources) {
