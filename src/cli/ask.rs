@@ -157,7 +157,7 @@ impl<'a> Talk<'a> {
             answer_kind: kind,
             ..Question::new(id, question, Vec::new())
         };
-        self.one.episode(question)
+        self.one.episode(&Arc::new(question))
     }
 
     fn explain(&self, trajectory: &Trajectory) {

@@ -208,7 +208,7 @@ fn objects_over_several_lines_are_read() {
 }
 
 fn numbered(n: usize) -> Vec<Arc<Question>> {
-    let kind = |i: usize| Some(if i % 2 == 0 { "even" } else { "odd" }.to_owned());
+    let kind = |i: usize| Some(if i.is_multiple_of(2) { "even" } else { "odd" }.to_owned());
     (0..n).map(|i| Arc::new(Question { kind: kind(i), ..Question::new(i.to_string(), "?", vec![]) })).collect()
 }
 

@@ -43,7 +43,7 @@ impl OneAgent {
         }
         let pace = Pace { concurrency: Concurrency::Fixed(CONCURRENCY), ..Pace::default() };
         let mut experiment = Experiment { pace, ..experiment.clone() };
-        // Whoever types a question sees what fails, and the samples of a vote need not wait for the first.
+        // The person who types a question sees what fails, and the samples of a vote need not wait for the first.
         experiment.limits.give_up_after = Some(0);
         let mut pool = Pool::new(&experiment)?;
         let BuiltVariant { variant, agent, learned, .. } = build(spec, &mut pool, claims)?;
@@ -65,9 +65,9 @@ impl OneAgent {
         Self::of(&Experiment { variants, ..Experiment::default() }, false)
     }
 
-    /// Answers a question. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
-    pub async fn answer(&self, question: Question) -> Trajectory {
-        self.agent.answer(&self.episode(question), None).await
+    /// Answers a question, such as one of a dataset. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
+    pub async fn answer(&self, question: impl Into<Arc<Question>>) -> Trajectory {
+        self.agent.answer(&self.episode(&question.into()), None).await
     }
 
     /// What its requests were sent without so far, because the model's server does not take it: a note for each.
@@ -76,8 +76,8 @@ impl OneAgent {
     }
 
     /// The episode of a question.
-    pub(crate) fn episode(&self, question: Question) -> Episode {
-        episode(&Arc::new(question), &Arc::new(self.variant.clone()))
+    pub(crate) fn episode(&self, question: &Arc<Question>) -> Episode {
+        episode(question, &Arc::new(self.variant.clone()))
     }
 }
 
