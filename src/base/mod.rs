@@ -44,7 +44,6 @@ pub mod tool;
 pub mod trajectory;
 
 pub use decoding::{Decoding, Reasoning, RequestOption, RequestOptions};
-#[cfg(feature = "index")]
 pub(crate) use digest::Digester;
 pub use digest::sha256_hex;
 pub use event::{RunEvent, Wait, WaitReason};
