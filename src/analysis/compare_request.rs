@@ -178,13 +178,8 @@ impl CompareRequest<'_> {
             among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
         }
         if let Some(matching) = &matching {
-            if !self.contrast.is_empty() {
-                among_all(&mut comparison, columns, columns.len(), &|_, _| false);
-            }
-            let within =
-                matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
-            comparison.notes.extend(within.notes());
-            comparison.within = Some(within);
+            self.add_within(&mut comparison, matching, columns, (&variants, &names))
+                .map_err(|error| explain(error, &sources))?;
         }
         // Before anything is printed, as a misspelt condition is an error.
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
@@ -195,9 +190,8 @@ impl CompareRequest<'_> {
         let efforts = self.mde.then(|| efforts(columns, &comparison, questions_of(&sources)));
         let closed_books = closed_books_of(&sources, &names, matching.as_ref());
         comparison.notes.extend(closed_book_sentences(&closed_books));
-        let records = sources.iter().zip(&names).map(record).collect();
         let mut extras = ComparisonExtras {
-            sources: records,
+            sources: sources.iter().zip(&names).map(record).collect(),
             warnings,
             efforts,
             closed_books,
@@ -207,13 +201,30 @@ impl CompareRequest<'_> {
         };
         // Merged variants have all values of the other settings, and no verdicts of their own.
         if matching.is_none() {
-            let said = extras.warnings.len();
+            let earlier = extras.warnings.len();
             extras.holdout = self.over_holdout(&sources, &comparison, &mut extras.warnings)?;
-            self.warn(&extras.warnings[said..]);
+            self.warn(&extras.warnings[earlier..]);
             extras.corrected = verdicts.corrected(&comparison, &sources, &names);
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
+    }
+
+    /// Adds the comparisons of a setting's values within each combination of the other settings.
+    fn add_within(
+        &self,
+        comparison: &mut Comparison,
+        matching: &Matching,
+        columns: &[Variant],
+        (variants, names): (&[Variant], &[String]),
+    ) -> Result<(), CompareError> {
+        if !self.contrast.is_empty() {
+            among_all(comparison, columns, columns.len(), &|_, _| false);
+        }
+        let within = matching.combinations(variants, names, comparison)?;
+        comparison.notes.extend(within.notes());
+        comparison.within = Some(within);
+        Ok(())
     }
 
     /// The pairs to compare, a warning of planned ones that are absent, and all that were possible. Variants that are in no pair are

@@ -130,7 +130,7 @@ impl GoBlogDialogue {
         let (action_text, arguments) = (format!("{tool} {input}"), arguments.to_json());
         match self.episode.tool(&tool).map(|tool| self.resolved(tool, &arguments, self.go.mend)) {
             Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-            Some(Err(misfit)) => self.told(Some(thought), action_text, &misfit),
+            Some(Err(misfit)) => self.error_feedback(Some(thought), action_text, &misfit),
             None => self.unknown(thought, action_text, &tool, &arguments),
         }
     }
@@ -158,7 +158,7 @@ impl GoBlogDialogue {
                 // Its arguments were meant for another tool, so their names cannot count.
                 match self.episode.setup.frame.tools.first().map(|tool| self.resolved(tool, arguments, true)) {
                     Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-                    Some(Err(misfit)) => self.told(Some(thought), action_text, &misfit),
+                    Some(Err(misfit)) => self.error_feedback(Some(thought), action_text, &misfit),
                     None => self.episode.stop(Outcome::FormatFailure, "there are no tools"),
                 }
             }
@@ -166,10 +166,10 @@ impl GoBlogDialogue {
     }
 
     fn error(&mut self, thought: Option<String>, action_text: String, fault: Fault) -> Turn {
-        self.told(thought, action_text, &fault.sentence(&self.episode.setup.frame))
+        self.error_feedback(thought, action_text, &fault.sentence(&self.episode.setup.frame))
     }
 
-    fn told(&mut self, thought: Option<String>, action_text: String, error: &str) -> Turn {
+    fn error_feedback(&mut self, thought: Option<String>, action_text: String, error: &str) -> Turn {
         let feedback = self.episode.setup.frame.sentence("feedback", "{error}", &[("error", error)]);
         self.answer_itself(thought, action_text, format!("Error: {feedback}"))
     }

@@ -34,8 +34,8 @@ impl Retriever for CorpusService {
     }
 }
 
-/// As in the corpora that Search-R1's and `FlashRAG`'s agents were trained with: the first line is the title in quotes.
-fn shown(FoundPassage { id, title, text, .. }: &FoundPassage) -> Value {
+/// A document as in the corpora that Search-R1's and `FlashRAG`'s agents were trained with: the first line is the title in quotes.
+fn document_json(FoundPassage { id, title, text, .. }: &FoundPassage) -> Value {
     json!({ "id": id, "contents": format!("\"{title}\"\n{text}") })
 }
 
@@ -58,8 +58,8 @@ pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Result<An
     let shape = "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}";
     let Batch { queries, topk, return_scores } = read(body, shape)?;
     let hit = |document: &FoundPassage| match return_scores {
-        Some(true) => json!({ "document": shown(document), "score": score(document) }),
-        _ => shown(document),
+        Some(true) => json!({ "document": document_json(document), "score": score(document) }),
+        _ => document_json(document),
     };
     let found = documents_of_queries(service, queries, ("topk", topk, 3)).await?;
     let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(hit).collect()).collect();
@@ -99,7 +99,7 @@ async fn ranked(
     let lists = |value: fn(&FoundPassage) -> Value| {
         joined(found.iter().map(|documents| documents.iter().map(value).collect()).collect())
     };
-    let documents = lists(shown);
+    let documents = lists(document_json);
     let scores = || lists(|document| json!(score(document)));
     Ok(Answer::json(&if return_score { json!([documents, scores()]) } else { documents }))
 }
