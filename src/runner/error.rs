@@ -118,6 +118,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
     use ErrorKind::{Input, Unexpected, Usage};
     let store = |error: &StoreError| match error {
         StoreError::NotARun { .. }
+        | StoreError::Absent { .. }
         | StoreError::BadManifest { .. }
         | StoreError::BadQuestion { .. }
         | StoreError::Newer { .. }

@@ -147,6 +147,9 @@ pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
     for path in paths {
         let found = runs_in(path);
         if found.is_empty() {
+            if !path.exists() {
+                RunFolder::open(path)?;
+            }
             let shown = path.display();
             return Err(RunError::input(
                 format!("`{shown}` is not a run, and contains none up to three folders deep: no manifest.json"),

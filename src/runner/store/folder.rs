@@ -46,7 +46,12 @@ impl RunFolder {
 
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let folder = Self::at(path);
-        if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
+        if folder.exists() { Ok(folder) } else { Err(folder.not_a_run()) }
+    }
+
+    fn not_a_run(&self) -> StoreError {
+        let path = self.path.clone();
+        if path.exists() { StoreError::NotARun { path } } else { StoreError::Absent { path } }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -93,7 +98,7 @@ impl RunFolder {
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         let path = self.manifest_path();
         if !path.is_file() {
-            return Err(StoreError::NotARun { path: self.path.clone() });
+            return Err(self.not_a_run());
         }
         let mut manifest: Manifest = read_versioned(&path, MANIFEST_VERSION)?;
         manifest.variants.iter_mut().for_each(Variant::forget_made_up);

@@ -51,6 +51,8 @@ pub enum StoreError {
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
     #[error("`{}` is not a run: it has no manifest.json", path.display())]
     NotARun { path: PathBuf },
+    #[error("`{}` does not exist", path.display())]
+    Absent { path: PathBuf },
     #[error("`{}`: {message}", path.display())]
     BadManifest { path: PathBuf, message: String },
     #[error("`{}`, line {line}: {message}", path.display())]
@@ -86,7 +88,9 @@ impl StoreError {
             }
             Self::Io { action: "read" | "open", .. } => "check that it exists and may be read",
             Self::Io { .. } => "check that the path exists and is writable",
-            Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
+            Self::NotARun { .. } | Self::Absent { .. } => {
+                "name a folder created by `wikitrail run`, such as results/<run>"
+            }
             Self::BadManifest { path, .. } if folder::is_shard_record(path) => {
                 "restore the file, or remove it: it holds the times of one shard and nothing else"
             }
