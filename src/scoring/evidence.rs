@@ -7,7 +7,7 @@
 //! The tool cuts pages at `. `, doubles full stops and leaves footnote marks in; datasets have other quotes and
 //! dashes. So texts are compared word by word, and nothing but letters and digits counts.
 
-use super::normalize::normalize;
+use super::normalize::{is_article, normalize};
 use crate::base::python::is_python_space;
 use crate::base::text::cut;
 use crate::base::{Question, SupportingFact};
@@ -197,7 +197,7 @@ impl Words {
         if self.out.len() == self.start {
             return;
         }
-        if matches!(&self.out[self.start..], "a" | "an" | "the") {
+        if is_article(&self.out[self.start..]) {
             self.out.truncate(self.start);
             return;
         }

@@ -1,6 +1,7 @@
 //! Where gold sentences and gold answers are in what an episode read.
 
 use super::evidence::{is_unspaced, pieces, words};
+use super::normalize::is_article;
 use super::observed::{cap, is_verdict};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,11 +62,8 @@ fn tokens(text: &str) -> Vec<Word<'_>> {
 /// A run of letters and digits as [`words`] writes it: empty for an article, one word for each character of a script
 /// without spaces.
 fn normal(run: &str) -> Cow<'_, str> {
-    match run {
-        "a" | "an" | "the" => Cow::Borrowed(""),
-        _ if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) => Cow::Borrowed(run),
-        _ => Cow::Owned(words(run).trim().to_owned()),
-    }
+    let is_plain = run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    if is_plain && !is_article(run) { Cow::Borrowed(run) } else { Cow::Owned(words(run).trim().to_owned()) }
 }
 
 fn mark(tokens: &[Word<'_>], wanted: &str, marked: &mut [bool]) {

@@ -103,6 +103,10 @@ struct Squeezed {
     gap: bool,
 }
 
+pub(super) fn is_article(word: &str) -> bool {
+    matches!(word, "a" | "an" | "the")
+}
+
 impl Squeezed {
     fn push(&mut self, c: char, word: bool) {
         if !word {
@@ -127,7 +131,7 @@ impl Squeezed {
     /// and nowhere within, so `\b(a|an|the)\b` matches exactly the runs that are an article.
     fn end_word(&mut self) {
         let Some(start) = self.word_start.take() else { return };
-        if matches!(&self.text[start..], "a" | "an" | "the") {
+        if is_article(&self.text[start..]) {
             self.text.truncate(start);
             // The space that stood before the article is due again, once.
             if self.text.ends_with(' ') {

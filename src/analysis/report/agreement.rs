@@ -32,7 +32,7 @@ struct Page<'c> {
 pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
     let mut page = Page { text: String::new(), command, width };
     judgements.people.iter().for_each(|person| page.person(person, judgements));
-    judgements.pairs.iter().for_each(|two| page.two(two));
+    judgements.pairs.iter().for_each(|two| page.pair(two));
     if !judgements.people.is_empty() {
         page.text.push_str("intervals: 95 %, over questions; formulas: `wikitrail docs annotation`\n");
     }
@@ -84,7 +84,7 @@ impl Page<'_> {
         }
     }
 
-    fn two(&mut self, two: &Two) {
+    fn pair(&mut self, two: &Two) {
         let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
         for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
             if said.agreement.n > 0 {

@@ -261,10 +261,10 @@ impl Episode {
 
     /// System message, examples and earlier turns: the messages that precede the question.
     fn before_question(&self) -> Vec<Message> {
-        self.before(&self.setup.frame.examples)
+        self.messages_before(&self.setup.frame.examples)
     }
 
-    fn before(&self, examples: &[Message]) -> Vec<Message> {
+    fn messages_before(&self, examples: &[Message]) -> Vec<Message> {
         let system = self.setup.frame.system.iter().filter(|text| !text.is_empty());
         let system = system.map(|text| Message::system(Arc::clone(text)));
         let mut messages: Vec<_> = system.chain(examples.iter().chain(&self.setup.history).cloned()).collect();

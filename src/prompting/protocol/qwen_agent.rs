@@ -100,7 +100,7 @@ impl ReActChat {
         if let Some(end) = self.episode.over("model calls") {
             return end;
         }
-        let mut messages = self.episode.before(&[]);
+        let mut messages = self.episode.messages_before(&[]);
         messages.push(Message::user(self.content.as_str()));
         self.episode.ask(Prompt::Messages(messages), STOPS.map(str::to_owned).to_vec())
     }
