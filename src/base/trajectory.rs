@@ -5,9 +5,11 @@ use super::named;
 use super::{
     Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex, unique,
 };
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{AddAssign, Range};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -99,7 +101,19 @@ impl Text for TextLength {
 
 impl<'de> Deserialize<'de> for TextLength {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(String::deserialize(deserializer)?.len()))
+        struct Length;
+        impl Visitor<'_> for Length {
+            type Value = TextLength;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<TextLength, E> {
+                Ok(TextLength(text.len()))
+            }
+        }
+        deserializer.deserialize_str(Length)
     }
 }
 
