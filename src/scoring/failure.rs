@@ -27,7 +27,7 @@ use super::metric::{FEVER_LABELS, fever_label, hotpot};
 use super::normalize::normalize;
 use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kind_read, missing_name};
 use super::overlap::AnswerScore;
-use super::retrieval::{Match, fact_known, fact_seen, page_opened};
+use super::retrieval::{Match, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use crate::base::named;
 use crate::base::text::visible_line;
@@ -282,7 +282,7 @@ impl Case<'_> {
                 format!("{} was never opened; {missing} of {} gold pages were not opened", quoted(page), gold.pages);
             return (FailureClass::Search, evidence);
         }
-        let unseen = |fact: &&GoldFact| fact_known(fact, self.seen) && !fact_seen(fact, self.seen);
+        let unseen = |fact: &&GoldFact| fact_seen(fact, self.seen) == Some(false);
         if let Some(fact) = group.facts.iter().find(unseen) {
             let number = || format!("its sentence {}", fact.number.unwrap_or_default());
             let text = fact.texts.first().map_or_else(number, |text| quoted(text));

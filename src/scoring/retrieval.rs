@@ -127,13 +127,13 @@ impl<'a> Match<'a> {
 }
 
 fn gold(group: &EvidenceGroup, seen: &Observed<'_>) -> GoldRetrieval {
-    let known = || group.facts.iter().filter(|fact| fact_known(fact, seen));
+    let known: Vec<bool> = group.facts.iter().filter_map(|fact| fact_seen(fact, seen)).collect();
     GoldRetrieval {
         pages: group.pages.len() as u64,
         pages_opened: group.pages.iter().filter(|page| page_opened(group, page, seen)).count() as u64,
-        sentences: known().count() as u64,
-        sentences_seen: known().filter(|fact| fact_seen(fact, seen)).count() as u64,
-        sentences_unknown: (group.facts.len() - known().count()) as u64,
+        sentences: known.len() as u64,
+        sentences_seen: known.iter().filter(|seen| **seen).count() as u64,
+        sentences_unknown: (group.facts.len() - known.len()) as u64,
         ..GoldRetrieval::default()
     }
 }
@@ -153,28 +153,26 @@ fn by_pages(evidence: &GoldEvidence, seen: &Observed<'_>) -> (Share, Share) {
 /// Whether a gold page was opened under its own title, or under another one (a redirect that the site did not tell):
 /// then a whole sentence of it was shown.
 pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed<'_>) -> bool {
-    seen.opened(page) || {
-        let key = page_key(page);
-        let telling = |fact: &GoldFact| fact.texts.iter().any(|text| words(text).split(' ').count() > TELLING_WORDS);
-        group.facts.iter().any(|fact| page_key(&fact.page) == key && telling(fact) && fact_seen(fact, seen))
-    }
-}
-
-/// Whether it can be said if a fact was seen: its text is known, or the observations name the sentences that they show.
-pub(super) fn fact_known(fact: &GoldFact, seen: &Observed<'_>) -> bool {
-    !fact.texts.is_empty() || seen.shows_sentence(fact).is_some()
+    let key = page_key(page);
+    let telling = |fact: &GoldFact| fact.texts.iter().any(|text| words(text).split(' ').count() > TELLING_WORDS);
+    seen.pages.contains_key(&key)
+        || group
+            .facts
+            .iter()
+            .any(|fact| page_key(&fact.page) == key && telling(fact) && fact_seen(fact, seen) == Some(true))
 }
 
 /// Whether a fact's sentence was shown: by its number where observations of its page name sentences, otherwise by its text,
-/// whole or in the pieces into which the tool cuts it at `. `.
-pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed<'_>) -> bool {
+/// whole or in the pieces into which the tool cuts it at `. `. `None` where neither can tell.
+pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed<'_>) -> Option<bool> {
     let by_text = |text: &String| {
         seen.shows_words(&words(text)) || {
             let pieces = pieces(text);
             !pieces.is_empty() && pieces.iter().all(|piece| seen.shows_words(piece))
         }
     };
-    seen.shows_sentence(fact).unwrap_or_else(|| fact.texts.iter().any(by_text))
+    let by_texts = || (!fact.texts.is_empty()).then(|| fact.texts.iter().any(by_text));
+    seen.shows_sentence(fact).or_else(by_texts)
 }
 
 named! {
