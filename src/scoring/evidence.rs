@@ -130,8 +130,8 @@ pub fn is_same_page(a: &str, b: &str) -> bool {
 
 /// A title as `MediaWiki` spells it, of one that a dataset spells: underscores are spaces, FEVER's escapes are undone.
 pub fn page_title(title: &str) -> String {
-    let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric());
-    if title.split(' ').all(is_plain) {
+    let is_plain = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_alphanumeric);
+    if title.as_bytes().split(|b| *b == b' ').all(is_plain) {
         return title.to_owned();
     }
     let mut title = Cow::Borrowed(title);
@@ -162,15 +162,19 @@ pub(super) fn page_key(title: &str) -> String {
 pub(super) fn words(text: &str) -> String {
     let mut words = Words { out: String::with_capacity(text.len() + 2), start: 1 };
     words.out.push(' ');
-    for run in composed(&without_marks(text)).split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {
-        if run.is_ascii() {
-            words.out.push_str(run);
-            words.out[words.start..].make_ascii_lowercase();
-        } else {
-            run.chars().flat_map(char::to_lowercase).for_each(|c| words.add(c));
+    let text = composed(&without_marks(text)).to_ascii_lowercase();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (plain, others) = rest.split_at(rest.bytes().take_while(u8::is_ascii_alphanumeric).count());
+        words.out.push_str(plain);
+        let mut others = others.chars();
+        match others.next() {
+            Some(c) if !c.is_ascii() => c.to_lowercase().for_each(|c| words.add(c)),
+            _ => words.end(),
         }
-        words.end();
+        rest = others.as_str();
     }
+    words.end();
     words.out
 }
 
