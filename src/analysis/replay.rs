@@ -2,7 +2,7 @@
 
 use crate::base::bounded::text_at_most;
 use crate::base::named;
-use crate::base::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
+use crate::base::{Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
 use crate::prompting::protocol::react_paper::{self, Paper};
 use crate::prompting::protocol::react_paper::{question_line, step_text};
 use crate::prompting::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
@@ -69,14 +69,7 @@ pub(crate) fn imported(path: &Path) -> Result<Vec<Imported>, RunError> {
 }
 
 pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str) -> Outcome {
-    let setup = Arc::new(Setup {
-        frame: Frame::text(prefix.clone()),
-        question_label: label.to_owned(),
-        max_steps: react_paper::MAX_STEPS,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    });
+    let setup = Arc::new(Setup::new(Frame::text(prefix.clone()), label, react_paper::MAX_STEPS));
     let metric = if imported.claims.claim.is_some() { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach(vec![Stage::Act(Acting { protocol: Arc::new(react_paper::Paper), setup })]);
     let mut outcome = outcome(&imported.trajectory, &question_of(&imported.trajectory), &approach, metric);

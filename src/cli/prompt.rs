@@ -8,7 +8,7 @@ use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_
 use crate::analysis::report::{View, counted};
 use crate::base::line_diff::{AROUND, LineDiff, line_diff};
 use crate::base::text::{shell_word, visible, visible_line};
-use crate::base::{Decoding, Method, Prompt, Question, Request, Tool, ToolSet, sha256_hex};
+use crate::base::{Method, Prompt, Question, Request, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{self, Dialogue, Layout, OptionError, Options, Protocol, Setup, Turn};
 use crate::prompting::{
@@ -309,14 +309,8 @@ impl How {
 
     pub(super) fn request(&self, shown: &Preview, question: &str) -> anyhow::Result<Request> {
         let label = self.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
-        let setup = Arc::new(Setup {
-            frame: shown.rendered.frame.clone(),
-            question_label: label.to_owned(),
-            max_steps: shown.max_steps,
-            thoughts: shown.method != Method::Act,
-            decoding: Decoding::default(),
-            history: Vec::new(),
-        });
+        let setup = Setup::new(shown.rendered.frame.clone(), label, shown.max_steps);
+        let setup = Arc::new(Setup { thoughts: shown.method != Method::Act, ..setup });
         match preview_dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
             Turn::Ask(request) => Ok(request),
             Turn::Use(_) | Turn::Stop(_) => {

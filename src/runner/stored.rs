@@ -223,14 +223,10 @@ fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError>
         let frame = Frame::read(&folder.prompt(sha256)?, layout).map_err(|error| {
             RunError::input(format!("prompt `{sha256}` cannot be read: {error}"), "restore the run's folder `prompts`")
         })?;
-        Ok(Arc::new(Setup {
-            frame,
-            question_label: variant.question_label.clone(),
-            max_steps: variant.max_steps.ok_or_else(|| unknown("max_steps", UNKNOWN))?,
-            thoughts: method != Method::Act,
-            decoding: variant.decoding.known().ok_or_else(|| unknown("decoding", UNKNOWN))?,
-            history: Vec::new(),
-        }))
+        let max_steps = variant.max_steps.ok_or_else(|| unknown("max_steps", UNKNOWN))?;
+        let decoding = variant.decoding.known().ok_or_else(|| unknown("decoding", UNKNOWN))?;
+        let setup = Setup::new(frame, &variant.question_label, max_steps);
+        Ok(Arc::new(Setup { thoughts: method != Method::Act, decoding, ..setup }))
     };
     let sha256 = &variant.prompt_sha256;
     Approach::of(

@@ -22,19 +22,11 @@ mod readers;
 mod recorded_episodes;
 mod robust_protocol;
 
-use crate::base::Decoding;
 use crate::prompting::protocol::{Frame, Setup};
 pub(crate) use files::{lines, read, repository, table_rows};
 use std::sync::Arc;
 
 /// A setup around a frame, with the label `Question`.
 pub(crate) fn setup(frame: Frame, max_steps: usize) -> Arc<Setup> {
-    Arc::new(Setup {
-        frame,
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    })
+    Arc::new(Setup::new(frame, "Question", max_steps))
 }

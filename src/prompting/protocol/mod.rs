@@ -88,6 +88,14 @@ pub struct Setup {
     pub history: Vec<Message>,
 }
 
+impl Setup {
+    /// A setup with thoughts, without history, and with the usual decoding.
+    pub fn new(frame: Frame, question_label: impl Into<String>, max_steps: usize) -> Self {
+        let (question_label, decoding) = (question_label.into(), Decoding::default());
+        Self { frame, question_label, max_steps, thoughts: true, decoding, history: Vec::new() }
+    }
+}
+
 /// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
 pub trait Protocol: Debug + Send + Sync {
     fn profile(&self) -> Profile;

@@ -1,7 +1,7 @@
 //! What the unit tests of all dialogues share.
 
 use super::{Dialogue, Frame, Options, Protocol, Setup, Stop, ToolSpec, Turn};
-use crate::base::{Decoding, Message, Prompt, Question, Role, ToolCall};
+use crate::base::{Message, Prompt, Question, Role, ToolCall};
 use std::sync::Arc;
 
 pub(super) fn options(pairs: &[(&str, &str)]) -> Options {
@@ -22,16 +22,9 @@ pub(crate) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
     }
 }
 
-/// A setup with thoughts, without history.
+/// A setup with the label `Question`.
 pub(crate) fn setup(frame: Frame, max_steps: usize) -> Setup {
-    Setup {
-        frame,
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    }
+    Setup::new(frame, "Question", max_steps)
 }
 
 /// A dialogue that has been asked `Why?`, and its first turn.

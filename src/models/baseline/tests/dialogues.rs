@@ -1,7 +1,7 @@
 //! The policy in conversation with every protocol's own dialogue.
 
 use super::tool;
-use crate::base::{Call, Completion, Decoding, EpisodeState, Message, Outcome, Question, Reply, Request, Tool};
+use crate::base::{Call, Completion, EpisodeState, Message, Outcome, Question, Reply, Request, Tool};
 use crate::models::{Baseline, BaselineSettings, cut_at_stop};
 use crate::prompting::protocol::{self, Frame, Layout, Options, Protocol, Setup, ToolTexts, Turn};
 use std::sync::Arc;
@@ -94,14 +94,9 @@ fn frame(protocol: &dyn Protocol) -> Frame {
 
 fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
     let max_steps = trial.max_steps;
-    let setup = Setup {
-        frame: frame(protocol.as_ref()),
-        question_label: if trial.claim { "Claim" } else { "Question" }.to_owned(),
-        max_steps,
-        thoughts: trial.thoughts,
-        decoding: Decoding::default(),
-        history: trial.history.clone(),
-    };
+    let label = if trial.claim { "Claim" } else { "Question" };
+    let (thoughts, history) = (trial.thoughts, trial.history.clone());
+    let setup = Setup { thoughts, history, ..Setup::new(frame(protocol.as_ref()), label, max_steps) };
     let mut dialogue = protocol.dialogue(&Arc::new(setup));
     // The library compares the number of replies before it uses the answer, so the last step is lost.
     let lost = usize::from(protocol.id() == "llama-index");
