@@ -80,7 +80,7 @@ pub(super) async fn execute(
     listener.event(&begun(job, episodes.len()));
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
-    let answer = answer(job, &guard, &stop);
+    let answer = answer(&guard, &stop);
     running.spawn(run_episodes(episodes, answer, appender, gate(job, &guard), events, stopped));
     let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), BTreeSet::new());
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
@@ -147,13 +147,14 @@ fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
 }
 
 /// Answers by the variant's agent. An episode whose server has to prove itself first waits for that.
-fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
-    let (guard, stop, watched) = (Arc::clone(guard), stop.clone(), job.watched.clone());
+fn answer(guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
+    let (guard, stop) = (Arc::clone(guard), stop.clone());
     Arc::new(move |episode| {
         let (guard, stop) = (Arc::clone(&guard), stop.clone());
-        let (breaker, mut stopped) = (watched.get(&episode.variant.name).cloned(), stop.subscribe());
+        let mut stopped = stop.subscribe();
         async move {
-            let _begun = match &breaker {
+            let agent = guard.agents.get(&episode.variant.name);
+            let _begun = match agent.and_then(|agent| agent.breaker.as_ref()) {
                 Some(breaker) => tokio::select! {
                     biased;
                     begun = breaker.begin() => Some(begun?),
@@ -161,7 +162,7 @@ fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
                 },
                 None => None,
             };
-            let trajectory = match guard.agents.get(&episode.variant.name) {
+            let trajectory = match agent {
                 Some(agent) => agent.answer(&episode, Some(&guard.journal)).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
             };

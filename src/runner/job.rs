@@ -1,20 +1,19 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
-use super::breaker::{Breaker, Breakers};
-use super::built::BuiltVariant;
+use super::breaker::Breakers;
 use super::error::RunError;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
 use super::questions::{EarlierQuestions, SelectedQuestions};
-use super::variant::{build, unsent_notes, unsent_options};
+use super::variant::{BuiltVariant, build, unsent_notes, unsent_options};
 use super::{named_files, revision, stopping};
 use crate::base::manifest::MANIFEST_VERSION;
 use crate::base::text::printable;
 use crate::base::{
     AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, Method, PriceRecord, Question, Variant, sha256_hex,
 };
-use crate::models::{Budget, LearnedOptions};
+use crate::models::Budget;
 use crate::prompting::protocol::direct::gold_paragraphs;
 use crate::runner::agent::{Agent, StoredPrompt};
 use crate::runner::experiment::{DatasetSpec, Experiment, VariantSpec};
@@ -31,10 +30,6 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     /// The agent of each variant, by the variant's name.
     pub(super) agents: HashMap<String, Agent>,
-    /// What watches the server of each variant's model, by the variant's name.
-    pub(super) watched: HashMap<String, Arc<Breaker>>,
-    /// What the server of each variant's model has refused, by the variant's name.
-    learned: HashMap<String, LearnedOptions>,
     pub(super) breakers: Arc<Breakers>,
     /// Where requests wait for their turn, those of the experiment's other runs among them.
     pub(super) pacer: Arc<Pacer>,
@@ -58,16 +53,16 @@ impl Job {
         if built.iter().any(|built| built.variant.oracle_context) {
             refuse_without_paragraphs(&questions)?;
         }
-        let (mut variants, mut prompts) = (Vec::new(), Vec::new());
-        let (mut agents, mut watched, mut learned) = (HashMap::new(), HashMap::new(), HashMap::new());
-        for BuiltVariant { variant, agent, prompts: rendered, breaker, learned: of_it, notes: of_prompt } in built {
+        let (mut variants, mut prompts, mut agents) = (Vec::new(), Vec::new(), HashMap::new());
+        for BuiltVariant { variant, agent, notes: of_prompt } in built {
             // Variants of a matrix share their prompt.
             notes.extend(of_prompt.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
-            learned.extend(of_it.map(|of_it| (variant.name.clone(), of_it)));
-            watched.extend(breaker.map(|breaker| (variant.name.clone(), breaker)));
+            if !agent.approach.is_program() {
+                let (prompt, direct_prompt) = agent.approach.prompts();
+                prompts.extend(std::iter::once(prompt).chain(direct_prompt));
+            }
             agents.insert(variant.name.clone(), agent);
             variants.push(variant);
-            prompts.extend(rendered);
         }
         if let Some((one, other)) = duplicate_variants(&variants).filter(|_| experiment.forks.is_empty()) {
             return Err(RunError::input(
@@ -84,8 +79,6 @@ impl Job {
             prompts,
             plan,
             agents,
-            watched,
-            learned,
             breakers: Arc::clone(&pool.breakers),
             pacer: Arc::clone(&pool.pacer),
             budget: Arc::clone(&pool.budget),
@@ -97,7 +90,9 @@ impl Job {
     /// Notes in the manifest which options the servers have not taken, also in earlier parts of the run.
     pub(super) fn note_unsent(&mut self) {
         for variant in &mut self.manifest.variants {
-            let Some(learned) = self.learned.get(&variant.name) else { continue };
+            let Some(learned) = self.agents.get(&variant.name).and_then(|agent| agent.learned.as_ref()) else {
+                continue;
+            };
             let unsent = unsent_options(variant, learned).names();
             variant.not_sent.extend(unsent.into_iter().map(str::to_owned));
             variant.not_sent.sort();
@@ -107,8 +102,8 @@ impl Job {
 
     /// The same for a person.
     pub(super) fn unsent(&self) -> impl Iterator<Item = String> {
-        let variants = self.manifest.variants.iter();
-        variants.filter_map(|variant| Some(unsent_notes(variant, self.learned.get(&variant.name)?))).flatten()
+        let notes = |variant| Some(unsent_notes(variant, self.agents.get(&variant.name)?.learned.as_ref()?));
+        self.manifest.variants.iter().filter_map(notes).flatten()
     }
 
     /// What tokens cost, by the variant's name, where that is known.

@@ -8,7 +8,7 @@
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
-//! | `variant`, `built`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
 //! | `program` | the same for agents that are other programs |
 //! | `prompt_forms` | notes where prompts differ in form, or a model does not write what the protocol reads |
 //! | `prices`, `costs` | prices of models, and what a run will take |
@@ -31,7 +31,6 @@ mod admission;
 pub mod agent;
 pub(crate) mod branch;
 mod breaker;
-mod built;
 mod command_line;
 mod confirm;
 #[cfg(feature = "index")]

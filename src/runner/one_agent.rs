@@ -1,16 +1,15 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
-use super::built::BuiltVariant;
 use super::error::RunError;
 pub(crate) use super::hints::of_error as hint;
 use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
-use super::variant::{build, unsent_notes};
+use super::variant::{BuiltVariant, build, unsent_notes};
 use super::wiki::WikiSettings;
 use crate::base::{Compat, Decoding, Question, Trajectory, Variant, Wording};
-use crate::models::{LearnedOptions, Model as _, Remote, Unsupported};
+use crate::models::{Model as _, Remote, Unsupported};
 use crate::runner::agent::{Agent, Episode};
 use crate::runner::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
 use crate::wikipedia::Source;
@@ -26,7 +25,6 @@ pub struct OneAgent {
     pub variant: Variant,
     /// What a person should know.
     pub notes: Vec<String>,
-    learned: Option<LearnedOptions>,
 }
 
 impl OneAgent {
@@ -46,9 +44,9 @@ impl OneAgent {
         // The person who types a question sees what fails, and the samples of a vote need not wait for the first.
         experiment.limits.give_up_after = Some(0);
         let mut pool = Pool::new(&experiment)?;
-        let BuiltVariant { variant, agent, learned, .. } = build(spec, &mut pool, claims)?;
+        let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, claims)?;
         let torn = |bytes: u64| format!("note: dropped {bytes} bytes of a torn last line of the recording");
-        Ok(Self { agent, variant, notes: pool.tapes.dropped().map(torn).into_iter().collect(), learned })
+        Ok(Self { agent, variant, notes: pool.tapes.dropped().map(torn).into_iter().collect() })
     }
 
     /// The agent with these settings.
@@ -72,7 +70,7 @@ impl OneAgent {
 
     /// What its requests were sent without so far, because the model's server does not take it: a note for each.
     pub fn not_sent(&self) -> Vec<String> {
-        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned))
+        self.agent.learned.as_ref().map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned))
     }
 
     /// The episode of a question.

@@ -1,6 +1,5 @@
 //! A variant whose agent is another program: from its settings to the command or server, its models and its tools.
 
-use super::built::BuiltVariant;
 use super::error::RunError;
 use super::model::ModelSettings;
 use super::plan::episode;
@@ -39,7 +38,7 @@ pub(super) fn build(
     pool: &mut Pool,
     wiki: &BuiltWiki,
     price: Option<&PriceRecord>,
-) -> Result<BuiltVariant, RunError> {
+) -> Result<(Variant, Agent), RunError> {
     refuse_others(&spec.settings)?;
     let model = model(&spec.settings, pool)?;
     let models = (model, find_model(spec.settings.clone(), pool.clone()));
@@ -62,10 +61,10 @@ pub(crate) async fn checked(command: &str, timeout: Option<f64>) -> Result<Traje
         settings: VariantSettings { model: Some("script:scripted".to_owned()), ..spec.settings },
         ..spec
     };
-    let built = with_models(&spec, command, (named, scripted), &wiki, None, false)?;
+    let (variant, agent) = with_models(&spec, command, (named, scripted), &wiki, None, false)?;
     let question = Question::new("check", "Which element is named after the Latin name of Copenhagen?", Vec::new());
-    let episode = episode(&Arc::new(question), &Arc::new(built.variant));
-    Ok(built.agent.answer(&episode, None).await)
+    let episode = episode(&Arc::new(question), &Arc::new(variant));
+    Ok(agent.answer(&episode, None).await)
 }
 
 fn with_models(
@@ -75,7 +74,7 @@ fn with_models(
     wiki: &BuiltWiki,
     price: Option<&PriceRecord>,
     journaled: bool,
-) -> Result<BuiltVariant, RunError> {
+) -> Result<(Variant, Agent), RunError> {
     let settings = &spec.settings;
     let start = start(command)?;
     let tools = tools(settings, wiki)?.into();
@@ -92,8 +91,10 @@ fn with_models(
         approach: Approach(vec![Stage::Program(Arc::new(program))]),
         price: price.map(Price::from),
         journaled,
+        breaker: None,
+        learned: None,
     };
-    Ok(BuiltVariant { variant, agent, prompts: Vec::new(), breaker: None, learned: None, notes: Vec::new() })
+    Ok((variant, agent))
 }
 
 /// Refuses settings of our own agents, which a program does not use.

@@ -1,6 +1,5 @@
 //! One variant: from its settings to an agent.
 
-use super::built::BuiltVariant;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
@@ -25,6 +24,13 @@ const PASSAGES_PROMPTS: [&str; 2] = ["prompts/hotpotqa-passages.toml", "prompts/
 /// Protocols whose agents can be offered passages.
 const OFFERS_PASSAGES: [&str; 3] = [protocol::robust::ID, protocol::native::ID, protocol::lagent::ID];
 
+pub(super) struct BuiltVariant {
+    pub(super) variant: Variant,
+    pub(super) agent: Agent,
+    /// What a person may not expect of its prompt.
+    pub(super) notes: Vec<String>,
+}
+
 struct Builder<'a> {
     settings: &'a VariantSettings,
     claims: bool,
@@ -43,7 +49,8 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     let price = pool.prices.of(settings);
     let wiki = pool.wiki(settings)?;
     if let Some(command) = &settings.agent {
-        return program(spec, command, pool, &wiki, price.as_ref());
+        let (variant, agent) = program(spec, command, pool, &wiki, price.as_ref())?;
+        return Ok(BuiltVariant { variant, agent, notes: Vec::new() });
     }
     let builder = Builder::new(spec, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
@@ -66,7 +73,7 @@ fn program(
     _pool: &mut Pool,
     _wiki: &BuiltWiki,
     _price: Option<&PriceRecord>,
-) -> Result<BuiltVariant, RunError> {
+) -> Result<(Variant, Agent), RunError> {
     let message = "this build of wikitrail runs no other agents (--agent)";
     Err(RunError::usage(message, "use a build with the feature `serve`, which is on by default"))
 }
@@ -190,7 +197,7 @@ impl<'a> Builder<'a> {
         let journaled = server.is_some() && !pool.is_offline();
         let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&approach))));
         model.fits(&self.decoding(self.method), voting, self.forces_calls())?;
-        let (prompts, breaker, learned) = (approach.prompts(), model.breaker.clone(), model.learned.clone());
+        let prompts = approach.prompts();
         let agent = Agent {
             model: Arc::clone(&model.model),
             source: Arc::clone(&wiki.source),
@@ -203,11 +210,11 @@ impl<'a> Builder<'a> {
             approach,
             price: price.map(Price::from),
             journaled,
+            breaker: model.breaker.clone(),
+            learned: model.learned.clone(),
         };
-        let variant = self.record(name, wording, price.cloned(), &prompts, model, wiki)?;
-        let (prompt, direct_prompt) = prompts;
-        let prompts = std::iter::once(prompt).chain(direct_prompt).collect();
-        Ok(BuiltVariant { variant, agent, prompts, breaker, learned, notes })
+        let variant = self.record(name, wording, price.cloned(), prompts, model, wiki)?;
+        Ok(BuiltVariant { variant, agent, notes })
     }
 
     /// That the exemplars show a tool which the agent is not offered; in numbered protocols that is an error.
@@ -274,7 +281,7 @@ impl<'a> Builder<'a> {
         name: String,
         wording: Wording,
         price: Option<PriceRecord>,
-        (prompt, direct_prompt): &(StoredPrompt, Option<StoredPrompt>),
+        (prompt, direct_prompt): (StoredPrompt, Option<StoredPrompt>),
         model: BuiltModel,
         wiki: &BuiltWiki,
     ) -> Result<Variant, RunError> {
@@ -294,8 +301,8 @@ impl<'a> Builder<'a> {
             oracle_context: is_on(self.settings.oracle_context),
             max_steps,
             prompt: self.prompt_name,
-            prompt_sha256: prompt.sha256.clone(),
-            direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
+            prompt_sha256: prompt.sha256,
+            direct_prompt_sha256: direct_prompt.map(|prompt| prompt.sha256),
             texts: self.settings.texts.clone(),
             instruction: self.settings.instruction.clone(),
             shots: self.settings.shots,
@@ -324,14 +331,9 @@ impl<'a> Builder<'a> {
         let (protocol, shots, order, max_steps) =
             (self.protocol.as_ref(), self.settings.shots, self.order, self.max_steps());
         let settings = RenderSettings { protocol, method, shots, order, max_steps };
-        Ok(Arc::new(Setup {
-            frame: prompting::render(&self.prompt, &texts, &settings)?.frame,
-            question_label: self.label.clone(),
-            max_steps,
-            thoughts: method != Method::Act,
-            decoding: self.decoding(method),
-            history: Vec::new(),
-        }))
+        let frame = prompting::render(&self.prompt, &texts, &settings)?.frame;
+        let (thoughts, decoding) = (method != Method::Act, self.decoding(method));
+        Ok(Arc::new(Setup { thoughts, decoding, ..Setup::new(frame, &self.label, max_steps) }))
     }
 
     fn max_steps(&self) -> usize {

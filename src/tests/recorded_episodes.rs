@@ -67,7 +67,8 @@ fn source() -> SourceIdentity {
 }
 
 fn agent(model: Arc<dyn Model>, source: Arc<dyn Source>, approach: Approach) -> Agent {
-    Agent { model, source, session: SessionOptions::default(), approach, price: None, journaled: false }
+    let (session, breaker, learned) = (SessionOptions::default(), None, None);
+    Agent { model, source, session, approach, price: None, journaled: false, breaker, learned }
 }
 
 fn replaying(path: &Path, approach: Approach) -> Agent {

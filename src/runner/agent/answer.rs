@@ -9,8 +9,9 @@ use super::program::{self, Program, ProgramResult};
 #[cfg(feature = "serve")]
 use crate::base::trajectory::CONFIDENCE;
 use crate::base::{Fork, Message, Outcome, Trajectory, Voting};
-use crate::models::{Model, Price, in_episode, in_sample};
+use crate::models::{LearnedOptions, Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
+use crate::runner::breaker::Breaker;
 use crate::runner::store::Journal;
 use crate::wikipedia::{Session, SessionOptions, Source};
 use futures_util::future::join_all;
@@ -27,6 +28,10 @@ pub struct Agent {
     pub price: Option<Price>,
     /// Whether its episodes are worth a journal: a server answers, which takes time and may take money.
     pub journaled: bool,
+    /// What watches the server of its model.
+    pub(crate) breaker: Option<Arc<Breaker>>,
+    /// What the server of its model has refused.
+    pub(crate) learned: Option<LearnedOptions>,
 }
 
 struct Running<'a> {

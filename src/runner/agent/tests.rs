@@ -41,7 +41,8 @@ pub(super) fn replying(
     let model = Arc::new(Scripted { answer: Box::new(answer), asked: Mutex::default() });
     let price = Some(Price::new(1.0, 2.0));
     let (source, session) = (Arc::new(OnePage), SessionOptions::default());
-    (Agent { model: model.clone(), source, session, approach, price, journaled: true }, model)
+    let (breaker, learned) = (None, None);
+    (Agent { model: model.clone(), source, session, approach, price, journaled: true, breaker, learned }, model)
 }
 
 impl Model for Scripted {
