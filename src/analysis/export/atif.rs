@@ -1,8 +1,8 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
-use super::{Numbers, Scored, ToolUse, instant, is_copied, opening, tool_uses};
+use super::{Numbers, Scored, ToolUse, instant, is_copied, opening, present, tool_uses};
 use crate::base::{Message, Method, Role, Step, Tool, Usage};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 const VERSION: &str = "ATIF-v1.8";
 
@@ -85,17 +85,12 @@ fn opening_steps(scored: &Scored<'_>) -> Vec<Value> {
             Role::System => steps.push(json!({ "source": "system", "message": content })),
             Role::User => steps.push(json!({ "source": "user", "message": content })),
             Role::Assistant => {
-                let written = calls.iter().map(
-                    |call| json!({ "tool_call_id": call.id, "function_name": call.name, "arguments": call.object() }),
-                );
-                let calls: Vec<Value> = written.collect();
-                let mut step = json!({
+                let written = calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object()));
+                let calls = (!calls.is_empty()).then(|| written.collect::<Value>());
+                steps.push(present(json!({
                     "source": "agent", "message": content, "is_copied_context": true, "extra": { "example": true },
-                });
-                if !calls.is_empty() {
-                    step["tool_calls"] = json!(calls);
-                }
-                steps.push(step);
+                    "tool_calls": calls,
+                })));
             }
             Role::Tool => answer_call(&mut steps, answers.as_deref(), content),
         }
@@ -119,39 +114,31 @@ fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value 
     let copied = is_copied(&scored.episode.trajectory, step);
     let own = step.calls.iter().filter(|call| !call.copied).count();
     let said: Vec<&str> = step.calls.iter().map(|call| call.completion.as_str()).collect();
-    let mut fields = Map::new();
-    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    put("source", json!("agent"));
-    put("message", json!(said.join("\n")));
-    if copied {
-        put("is_copied_context", json!(true));
-    } else {
-        put("llm_call_count", json!(own));
-    }
-    // A step without a call of its own has neither, by the rules of the format.
-    if copied || own > 0 {
-        let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
-        let reasoning = reasoning.join("\n");
-        let thought = if reasoning.is_empty() { step.thought.clone() } else { Some(reasoning) };
-        thought.map(|thought| put("reasoning_content", json!(thought)));
-        metrics(step).map(|metrics| put("metrics", metrics));
-    }
+    // A step without a call of its own has neither reasoning nor metrics, by the rules of the format.
+    let has_own = copied || own > 0;
+    let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
+    let reasoning = reasoning.join("\n");
+    let thought = if reasoning.is_empty() { step.thought.clone() } else { Some(reasoning) };
     let id = used.as_ref().map(|used| used.id.clone());
-    if let Some(ToolUse { id, function, arguments }) = used {
-        put("tool_calls", json!([{ "tool_call_id": id, "function_name": function, "arguments": arguments }]));
-    }
-    if let Some(observation) = &step.observation {
-        put("observation", json!({ "results": [{ "source_call_id": id, "content": observation }] }));
-    }
+    let call = |ToolUse { id, function, arguments }: ToolUse| json!([tool_call(&id, &function, &arguments)]);
     let branch =
         scored.episode.trajectory.branch.as_ref().filter(|branch| branch.at == step.n && step.sample.is_none());
-    let extra = json!({
-        "step": step.n, "sample": step.sample, "thought": step.thought, "action_text": step.action_text,
-        "tool": step.tool, "provenance": step.provenance, "note": step.note, "discarded": step.discarded,
-        "calls": step.calls, "edit": branch.and_then(|branch| branch.edit.as_ref()),
-    });
-    put("extra", extra);
-    Value::Object(fields)
+    let result = |text: &String| json!({ "results": [{ "source_call_id": id, "content": text }] });
+    present(json!({
+        "source": "agent", "message": said.join("\n"), "is_copied_context": copied.then_some(true),
+        "llm_call_count": (!copied).then_some(own), "reasoning_content": thought.filter(|_| has_own),
+        "metrics": metrics(step).filter(|_| has_own), "tool_calls": used.map(call),
+        "observation": step.observation.as_ref().map(result),
+        "extra": {
+            "step": step.n, "sample": step.sample, "thought": step.thought, "action_text": step.action_text,
+            "tool": step.tool, "provenance": step.provenance, "note": step.note, "discarded": step.discarded,
+            "calls": step.calls, "edit": branch.and_then(|branch| branch.edit.as_ref()),
+        },
+    }))
+}
+
+fn tool_call(id: &str, function: &str, arguments: &Value) -> Value {
+    json!({ "tool_call_id": id, "function_name": function, "arguments": arguments })
 }
 
 fn metrics(step: &Step) -> Option<Value> {

@@ -1,6 +1,8 @@
 //! The log of Inspect (`inspect_ai`), version 2, as JSON: one variant of one run.
 
-use super::{Export, ExportError, Origin, Scored, ToolUse, instant, is_copied, messages, opening, tool_uses};
+use super::{
+    Export, ExportError, Origin, Scored, ToolUse, config, instant, is_copied, messages, opening, present, tool_uses,
+};
 use crate::base::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Usage, Variant, sha256_hex};
 use crate::scoring::{AnswerScore, ScoredEpisode, float};
 use serde_json::{Map, Value, json};
@@ -174,15 +176,6 @@ fn model(variant: Option<&Variant>) -> String {
     variant.map_or_else(|| "unknown".to_owned(), |variant| variant.model.clone())
 }
 
-fn config(variant: Option<&Variant>) -> Value {
-    let Some(Variant { decoding, not_sent, .. }) = variant else { return json!({}) };
-    let sent = |name: &str| !not_sent.iter().any(|other| other == name);
-    json!({
-        "temperature": decoding.temperature.filter(|_| sent("temperature")), "top_p": decoding.top_p.filter(|_| sent("top_p")),
-        "max_tokens": decoding.max_tokens, "seed": decoding.seed.filter(|_| sent("seed")),
-    })
-}
-
 fn usage(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens, "total_tokens": usage.total(),
@@ -309,11 +302,10 @@ impl<'a> Story<'a> {
             }
             None => text,
         };
-        let mut reply = json!({ "role": "assistant", "content": content, "source": "generate", "model": self.model });
-        if let Some(used) = used {
-            reply["tool_calls"] = json!([tool_call(used)]);
-        }
-        reply
+        let calls = used.map(|used| json!([tool_call(&used.id, &used.function, &used.arguments)]));
+        present(json!({
+            "role": "assistant", "content": content, "source": "generate", "model": self.model, "tool_calls": calls,
+        }))
     }
 
     /// What the tool answered. Where no tool was called, the agent's system answered, and says it as the user does.
@@ -327,7 +319,7 @@ impl<'a> Story<'a> {
         };
         if step.calls.is_empty() {
             // One of several calls of a reply.
-            let calls = json!([tool_call(used)]);
+            let calls = json!([tool_call(&used.id, &used.function, &used.arguments)]);
             self.messages.push(json!({ "role": "assistant", "content": "", "model": self.model, "tool_calls": calls }));
         }
         let text = step.observation.as_deref();
@@ -362,19 +354,17 @@ impl<'a> Story<'a> {
 
 fn message(message: &Message) -> Value {
     let Message { content, calls, answers, .. } = message;
-    let mut value = json!({ "role": message.role, "content": content });
-    if !calls.is_empty() {
-        let call = |call: &crate::base::FunctionCall| json!({ "id": call.id, "function": call.name, "arguments": call.object(), "type": "function" });
-        value["tool_calls"] = json!(calls.iter().map(call).collect::<Vec<_>>());
-    }
+    let written = calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object()));
+    let calls = (!calls.is_empty()).then(|| written.collect::<Value>());
+    let mut value = present(json!({ "role": message.role, "content": content, "tool_calls": calls }));
     if message.role == Role::Tool {
         value["tool_call_id"] = json!(answers);
     }
     value
 }
 
-fn tool_call(used: &ToolUse) -> Value {
-    json!({ "id": used.id, "function": used.function, "arguments": used.arguments, "type": "function" })
+fn tool_call(id: &str, function: &str, arguments: &Value) -> Value {
+    json!({ "id": id, "function": function, "arguments": arguments, "type": "function" })
 }
 
 fn output(model: &str, answer: Option<&str>) -> Value {

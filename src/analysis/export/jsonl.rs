@@ -1,7 +1,7 @@
 //! JSON Lines: each stored trajectory with its score, a table with one flat object per row, or conversations.
 
 use super::table::{Cell, Layout};
-use super::{Export, ExportError, Numbers, Scored};
+use super::{Export, ExportError, Numbers, Scored, present};
 use crate::analysis::annotations::Annotation;
 use crate::base::{FunctionCall, Functions, Message, RebuiltPrompt, Role, Trajectory};
 use serde::Serialize;
@@ -120,24 +120,20 @@ pub fn write_conversation<'a>(
     more: Map<String, Value>,
 ) -> Result<(), ExportError> {
     let entry = |(message, learn): (&'a Message, bool)| {
-        let mut entry = json!({ "role": message.role, "content": message.content });
-        if !message.calls.is_empty() {
-            entry["tool_calls"] = message.calls.iter().map(FunctionCall::openai).collect();
-        }
-        if let Some(id) = &message.answers {
-            entry["tool_call_id"] = json!(id);
-        }
-        if message.role == Role::Assistant && !learn {
-            entry["weight"] = json!(0);
-        }
-        entry
+        let calls = message.calls.iter().map(FunctionCall::openai);
+        present(json!({
+            "role": message.role, "content": message.content,
+            "tool_calls": (!message.calls.is_empty()).then(|| calls.collect::<Value>()),
+            "tool_call_id": message.answers,
+            "weight": (message.role == Role::Assistant && !learn).then_some(0),
+        }))
     };
-    let mut line = Map::new();
-    line.insert("messages".to_owned(), turns.into_iter().map(entry).collect());
-    if let Some(functions) = functions {
-        line.insert("tools".to_owned(), json!(functions.openai()));
-        line.insert("parallel_tool_calls".to_owned(), json!(functions.parallel));
+    let mut line = present(json!({
+        "messages": turns.into_iter().map(entry).collect::<Value>(), "tools": functions.map(Functions::openai),
+        "parallel_tool_calls": functions.map(|functions| functions.parallel),
+    }));
+    for (name, value) in more {
+        line[name] = value;
     }
-    line.extend(more);
     json_line(out, &line)
 }

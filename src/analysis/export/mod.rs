@@ -207,6 +207,24 @@ fn name(step: &Step, tool: Tool) -> &str {
     own.filter(|name| !name.is_empty()).unwrap_or(tool.name())
 }
 
+/// An object without the fields that have no value.
+fn present(mut object: Value) -> Value {
+    if let Value::Object(fields) = &mut object {
+        fields.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
+/// The settings of a variant that were sent with its requests.
+fn config(variant: Option<&Variant>) -> Value {
+    let Some(Variant { decoding, not_sent, .. }) = variant else { return json!({}) };
+    let sent = |name: &str| !not_sent.iter().any(|other| other == name);
+    json!({
+        "temperature": decoding.temperature.filter(|_| sent("temperature")), "top_p": decoding.top_p.filter(|_| sent("top_p")),
+        "max_tokens": decoding.max_tokens, "seed": decoding.seed.filter(|_| sent("seed")),
+    })
+}
+
 /// Whether a step was copied from the episode that this one branches off, which ran and paid it.
 fn is_copied(trajectory: &Trajectory, step: &Step) -> bool {
     trajectory.branch.as_ref().is_some_and(|branch| step.n < branch.at && step.sample.is_none())

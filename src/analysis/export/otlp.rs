@@ -1,10 +1,10 @@
 //! Traces of OpenTelemetry: one `ExportTraceServiceRequest` of OTLP/JSON per line, with the semantic conventions for generative AI.
 
-use super::{Scored, ToolUse, is_copied, messages, tool_uses};
-use crate::base::{Call, Cause, Message, RebuiltPrompt, Step, Tool, Usage, Variant, sha256_hex};
+use super::{Scored, ToolUse, config, is_copied, messages, present, tool_uses};
+use crate::base::{Call, Cause, Message, Provenance, RebuiltPrompt, Step, Tool, Usage, Variant, sha256_hex};
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What each line begins with, by which an earlier export is known.
 pub const BEGINNING: &str =
@@ -26,51 +26,39 @@ const NANOS_A_MS: u64 = 1_000_000;
 /// `gen_ai.*` of the semantic conventions.
 pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
     let origin = scored.origin;
-    let mut resource = Attributes::default();
-    resource.text("service.name", "wikitrail");
-    resource.text("service.version", &origin.manifest.wikitrail);
-    resource.text("wikitrail.run", origin.run);
-    resource.text("wikitrail.dataset", &origin.manifest.dataset.name);
+    let resource = attributes(json!({
+        "service.name": "wikitrail", "service.version": origin.manifest.wikitrail, "wikitrail.run": origin.run,
+        "wikitrail.dataset": origin.manifest.dataset.name,
+    }));
     let scope = json!({ "name": "wikitrail", "version": env!("CARGO_PKG_VERSION") });
     let of_scope = json!({ "scope": scope, "spans": Trace::of(scored).spans(metrics) });
-    let of_resource = json!({ "resource": { "attributes": resource.0 }, "scopeSpans": [of_scope] });
+    let of_resource = json!({ "resource": { "attributes": resource }, "scopeSpans": [of_scope] });
     json!({ "resourceSpans": [of_resource] })
 }
 
-/// Names with their values, each of which says its type.
-#[derive(Debug, Default)]
-struct Attributes(Vec<Value>);
-
-impl Attributes {
-    fn put(&mut self, key: &str, value: Option<Value>) {
-        self.0.extend(value.map(|value| json!({ "key": key, "value": value })));
+/// The fields of an object as names with their values, each of which says its type. What is absent, false or an empty list is
+/// left out. OTLP/JSON writes whole numbers of 64 bits as texts.
+fn attributes(fields: Value) -> Vec<Value> {
+    fn typed(value: Value) -> Option<Value> {
+        let typed = match value {
+            Value::String(_) => ("stringValue", value),
+            Value::Number(number) if number.is_f64() => ("doubleValue", number.into()),
+            Value::Number(number) => ("intValue", number.to_string().into()),
+            Value::Bool(true) => ("boolValue", value),
+            Value::Array(items) if !items.is_empty() => {
+                let values = items.into_iter().filter_map(typed).collect();
+                ("arrayValue", [("values", Value::Array(values))].into_iter().collect())
+            }
+            _ => return None,
+        };
+        Some([typed].into_iter().collect())
     }
-
-    fn text(&mut self, key: &str, text: &str) {
-        self.put(key, Some(json!({ "stringValue": text })));
-    }
-
-    fn optional(&mut self, key: &str, text: Option<&str>) {
-        self.put(key, text.map(|text| json!({ "stringValue": text })));
-    }
-
-    /// OTLP/JSON writes whole numbers of 64 bits as texts.
-    fn count(&mut self, key: &str, count: Option<u64>) {
-        self.put(key, count.map(|count| json!({ "intValue": count.to_string() })));
-    }
-
-    fn number(&mut self, key: &str, number: Option<f64>) {
-        self.put(key, number.filter(|number| number.is_finite()).map(|number| json!({ "doubleValue": number })));
-    }
-
-    fn flag(&mut self, key: &str, flag: bool) {
-        self.put(key, flag.then(|| json!({ "boolValue": true })));
-    }
-
-    fn texts<'t>(&mut self, key: &str, texts: impl Iterator<Item = &'t str>) {
-        let values: Vec<Value> = texts.map(|text| json!({ "stringValue": text })).collect();
-        self.put(key, (!values.is_empty()).then(|| json!({ "arrayValue": { "values": values } })));
-    }
+    let Value::Object(fields) = fields else { return Vec::new() };
+    let attribute = |(key, value): (String, Value)| {
+        let value = typed(value)?;
+        Some([("key", Value::String(key)), ("value", value)].into_iter().collect())
+    };
+    fields.into_iter().filter_map(attribute).collect()
 }
 
 struct Trace<'a> {
@@ -131,11 +119,11 @@ impl<'a> Trace<'a> {
         (start, end)
     }
 
-    fn add(&mut self, name: &str, kind: u8, (start, end): (u64, u64), attributes: &Attributes, status: &Value) {
+    fn add(&mut self, name: &str, kind: u8, (start, end): (u64, u64), fields: Value, status: Value) {
         let span = json!({
             "traceId": self.id, "spanId": self.span_id(self.spans.len() + 1), "parentSpanId": self.span_id(0),
             "name": name, "kind": kind, "startTimeUnixNano": start.to_string(), "endTimeUnixNano": end.to_string(),
-            "attributes": attributes.0, "status": status,
+            "attributes": attributes(fields), "status": status,
         });
         self.spans.push(span);
     }
@@ -145,55 +133,46 @@ impl<'a> Trace<'a> {
         let ms = if call.cached { 0 } else { call.latency_ms };
         let times = self.times(call.started_at.as_deref(), ms);
         self.estimated |= call.started_at.is_none();
-        let mut attributes = Attributes::default();
         let Called { operation, provider, model } = Called::of(self.scored.origin.variant);
-        attributes.text("gen_ai.operation.name", operation);
-        attributes.optional("gen_ai.provider.name", provider);
-        attributes.text("gen_ai.request.model", model);
-        attributes.text("openinference.span.kind", "LLM");
-        settings(&mut attributes, self.scored.origin.variant);
-        attributes.texts("gen_ai.request.stop_sequences", call.stop.iter().map(String::as_str));
-        attributes.texts("gen_ai.response.finish_reasons", call.finish_reason.as_deref().into_iter());
-        let usage = |of: fn(Usage) -> u64| call.usage.map(of);
-        attributes.count("gen_ai.usage.input_tokens", usage(|usage| usage.prompt_tokens));
-        attributes.count("gen_ai.usage.output_tokens", usage(|usage| usage.completion_tokens));
-        attributes.count("gen_ai.usage.cache_read.input_tokens", usage(|usage| usage.cached_tokens));
-        attributes.count("gen_ai.usage.cache_creation.input_tokens", usage(|usage| usage.cache_write_tokens));
+        let settings = config(self.scored.origin.variant);
         let sent = prompt.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
-        if let Some(request) = sent {
-            let input: Vec<Value> = messages(&request.prompt).iter().map(message).collect();
-            attributes.text("gen_ai.input.messages", &json!(input).to_string());
-        }
-        attributes.text("gen_ai.output.messages", &json!([reply(call)]).to_string());
-        place(&mut attributes, step);
-        attributes.count("wikitrail.attempts", Some(call.attempts.into()));
-        attributes.flag("wikitrail.cached", call.cached);
-        attributes.optional("wikitrail.prompt_sha256", Some(&*call.prompt_sha256).filter(|digest| !digest.is_empty()));
-        attributes.optional("wikitrail.cause", call.shortfall().map(Cause::name));
+        let input = sent.map(|request| messages(&request.prompt).iter().map(message).collect::<Value>().to_string());
+        let fields = json!({
+            "gen_ai.operation.name": operation, "gen_ai.provider.name": provider, "gen_ai.request.model": model,
+            "openinference.span.kind": "LLM",
+            "gen_ai.request.temperature": settings["temperature"], "gen_ai.request.top_p": settings["top_p"],
+            "gen_ai.request.max_tokens": settings["max_tokens"], "gen_ai.request.seed": settings["seed"],
+            "gen_ai.request.stop_sequences": call.stop,
+            "gen_ai.response.finish_reasons": call.finish_reason.as_slice(),
+            "gen_ai.usage.input_tokens": call.usage.map(|usage| usage.prompt_tokens),
+            "gen_ai.usage.output_tokens": call.usage.map(|usage| usage.completion_tokens),
+            "gen_ai.usage.cache_read.input_tokens": call.usage.map(|usage| usage.cached_tokens),
+            "gen_ai.usage.cache_creation.input_tokens": call.usage.map(|usage| usage.cache_write_tokens),
+            "gen_ai.input.messages": input, "gen_ai.output.messages": json!([reply(call)]).to_string(),
+            "wikitrail.step": step.n, "wikitrail.sample": step.sample, "wikitrail.attempts": call.attempts,
+            "wikitrail.cached": call.cached,
+            "wikitrail.prompt_sha256": Some(&call.prompt_sha256).filter(|digest| !digest.is_empty()),
+            "wikitrail.cause": call.shortfall().map(Cause::name),
+        });
         let status = if call.is_failure() { json!({ "code": ERROR }) } else { json!({}) };
-        self.add(&format!("{operation} {model}"), CLIENT, times, &attributes, &status);
+        self.add(&format!("{operation} {model}"), CLIENT, times, fields, status);
     }
 
     fn tool(&mut self, step: &Step, used: &ToolUse) {
         let times = self.times(step.tool_started_at.as_deref(), step.tool_ms.unwrap_or_default());
         self.estimated |= step.tool_started_at.is_none() && !self.timed;
-        let mut attributes = Attributes::default();
-        attributes.text("gen_ai.operation.name", "execute_tool");
-        attributes.text("openinference.span.kind", "TOOL");
-        attributes.text("gen_ai.tool.name", &used.function);
-        attributes.text("gen_ai.tool.type", "function");
-        attributes.text("gen_ai.tool.call.id", &used.id);
-        attributes.text("gen_ai.tool.call.arguments", &used.arguments.to_string());
-        attributes.optional("gen_ai.tool.call.result", step.observation.as_deref());
-        place(&mut attributes, step);
-        if let Some(page) = &step.provenance {
-            attributes.text("wikitrail.page.title", &page.titles_line());
-            attributes.text("wikitrail.page.url", &page.url);
-            attributes.count("wikitrail.page.revid", page.revid);
-        }
+        let page = step.provenance.as_ref();
+        let fields = json!({
+            "gen_ai.operation.name": "execute_tool", "openinference.span.kind": "TOOL", "gen_ai.tool.name": used.function,
+            "gen_ai.tool.type": "function", "gen_ai.tool.call.id": used.id,
+            "gen_ai.tool.call.arguments": used.arguments.to_string(), "gen_ai.tool.call.result": step.observation,
+            "wikitrail.step": step.n, "wikitrail.sample": step.sample,
+            "wikitrail.page.title": page.map(Provenance::titles_line), "wikitrail.page.url": page.map(|page| &page.url),
+            "wikitrail.page.revid": page.and_then(|page| page.revid),
+        });
         let failed = step.note.as_deref().filter(|_| step.observation.is_none());
         let status = failed.map_or(json!({}), error);
-        self.add(&format!("execute_tool {}", used.function), INTERNAL, times, &attributes, &status);
+        self.add(&format!("execute_tool {}", used.function), INTERNAL, times, fields, status);
     }
 
     fn root(&self, metrics: &[String]) -> Value {
@@ -204,41 +183,30 @@ impl<'a> Trace<'a> {
         json!({
             "traceId": self.id, "spanId": self.span_id(0), "name": format!("invoke_agent {}", recorded.variant),
             "kind": INTERNAL, "startTimeUnixNano": self.start.to_string(), "endTimeUnixNano": end.to_string(),
-            "attributes": self.root_attributes().0, "events": self.evaluations(metrics, end),
+            "attributes": attributes(self.root_fields()), "events": self.evaluations(metrics, end),
             "status": failed.map_or(json!({}), error),
         })
     }
 
-    fn root_attributes(&self) -> Attributes {
+    fn root_fields(&self) -> Value {
         let recorded = &self.scored.episode.trajectory;
-        let mut attributes = Attributes::default();
         let Called { provider, model, .. } = Called::of(self.scored.origin.variant);
-        attributes.text("gen_ai.operation.name", "invoke_agent");
-        attributes.optional("gen_ai.provider.name", provider);
-        attributes.text("gen_ai.request.model", model);
-        attributes.text("gen_ai.agent.name", &recorded.variant);
-        attributes.text("gen_ai.conversation.id", &recorded.key);
         let usage = recorded.counted_usage().and_then(Usage::split);
-        attributes.count("gen_ai.usage.input_tokens", usage.map(|usage| usage.prompt_tokens));
-        attributes.count("gen_ai.usage.output_tokens", usage.map(|usage| usage.completion_tokens));
-        // The names under which Phoenix lists a trace.
-        attributes.text("openinference.span.kind", "AGENT");
-        attributes.text("input.value", &recorded.question);
-        attributes.optional("output.value", recorded.answer.as_deref());
-        attributes.text("wikitrail.id", &recorded.id);
-        attributes.text("wikitrail.variant", &recorded.variant);
-        attributes.count("wikitrail.repeat", Some(recorded.repeat.into()));
-        attributes.texts("wikitrail.answers", recorded.answers.iter().map(String::as_str));
-        attributes.text("wikitrail.outcome", recorded.outcome.name());
-        attributes.optional("wikitrail.detail", recorded.detail.as_deref());
-        attributes.optional("wikitrail.failure_class", self.scored.episode.class().map(FailureClass::name));
-        attributes.number("wikitrail.cost_usd", recorded.cost_usd);
-        attributes.flag("wikitrail.times_estimated", self.estimated);
-        if let Some(branch) = &recorded.branch {
-            attributes.text("wikitrail.branch.key", &branch.key);
-            attributes.count("wikitrail.branch.at", u64::try_from(branch.at).ok());
-        }
-        attributes
+        let branch = recorded.branch.as_ref();
+        json!({
+            "gen_ai.operation.name": "invoke_agent", "gen_ai.provider.name": provider, "gen_ai.request.model": model,
+            "gen_ai.agent.name": recorded.variant, "gen_ai.conversation.id": recorded.key,
+            "gen_ai.usage.input_tokens": usage.map(|usage| usage.prompt_tokens),
+            "gen_ai.usage.output_tokens": usage.map(|usage| usage.completion_tokens),
+            // The names under which Phoenix lists a trace.
+            "openinference.span.kind": "AGENT", "input.value": recorded.question, "output.value": recorded.answer,
+            "wikitrail.id": recorded.id, "wikitrail.variant": recorded.variant, "wikitrail.repeat": recorded.repeat,
+            "wikitrail.answers": recorded.answers, "wikitrail.outcome": recorded.outcome.name(),
+            "wikitrail.detail": recorded.detail,
+            "wikitrail.failure_class": self.scored.episode.class().map(FailureClass::name),
+            "wikitrail.cost_usd": recorded.cost_usd, "wikitrail.times_estimated": self.estimated,
+            "wikitrail.branch.key": branch.map(|branch| &branch.key), "wikitrail.branch.at": branch.map(|branch| branch.at),
+        })
     }
 
     /// Scores and metrics, as the conventions have results of evaluations.
@@ -248,11 +216,9 @@ impl<'a> Trace<'a> {
         let metrics = metrics.iter().map(String::as_str).zip(self.scored.metrics.iter().copied());
         let values = figures.into_iter().chain(metrics).filter_map(|(name, value)| Some((name, value?)));
         let event = |(name, value): (&str, f64)| {
-            let mut attributes = Attributes::default();
-            attributes.text("gen_ai.evaluation.name", name);
-            attributes.number("gen_ai.evaluation.score.value", Some(value));
+            let fields = json!({ "gen_ai.evaluation.name": name, "gen_ai.evaluation.score.value": value });
             json!({
-                "timeUnixNano": end.to_string(), "name": "gen_ai.evaluation.result", "attributes": attributes.0,
+                "timeUnixNano": end.to_string(), "name": "gen_ai.evaluation.result", "attributes": attributes(fields),
             })
         };
         values.map(event).collect()
@@ -296,21 +262,6 @@ impl<'v> Called<'v> {
     }
 }
 
-fn settings(attributes: &mut Attributes, variant: Option<&Variant>) {
-    let Some(variant) = variant else { return };
-    let sent = |name: &str| !variant.not_sent.iter().any(|other| other == name);
-    let decoding = &variant.decoding;
-    attributes.number("gen_ai.request.temperature", decoding.temperature.filter(|_| sent("temperature")));
-    attributes.number("gen_ai.request.top_p", decoding.top_p.filter(|_| sent("top_p")));
-    attributes.count("gen_ai.request.max_tokens", decoding.max_tokens.map(u64::from));
-    attributes.count("gen_ai.request.seed", decoding.seed.filter(|_| sent("seed")));
-}
-
-fn place(attributes: &mut Attributes, step: &Step) {
-    attributes.count("wikitrail.step", u64::try_from(step.n).ok());
-    attributes.count("wikitrail.sample", step.sample.map(u64::from));
-}
-
 fn tool_call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
 }
@@ -338,9 +289,5 @@ fn reply(call: &Call) -> Value {
         parts.push(text_part(&call.completion));
     }
     parts.extend(call.calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object())));
-    let mut reply = Map::new();
-    reply.insert("role".to_owned(), json!("assistant"));
-    reply.insert("parts".to_owned(), json!(parts));
-    reply.extend(call.finish_reason.as_ref().map(|reason| ("finish_reason".to_owned(), json!(reason))));
-    Value::Object(reply)
+    present(json!({ "role": "assistant", "parts": parts, "finish_reason": call.finish_reason }))
 }
