@@ -6,7 +6,6 @@ use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
 use crate::analysis::scores;
-use crate::base::named;
 use crate::base::stats::Interval;
 use crate::base::text::{excerpt, shell_word};
 use crate::base::{DatasetRecord, Manifest, Method, Variant};
@@ -60,15 +59,20 @@ pub(crate) struct Ours<'a> {
     pub(crate) n: u64,
     /// Episodes that were not measured; they are left out of the mean.
     pub(crate) not_measured: u64,
-    /// Published figures, one per source.
-    pub(crate) published: Vec<Option<PublishedShare>>,
+    /// Published figures in per cent, one per source.
+    pub(crate) published: Vec<Option<f64>>,
 }
 
-/// A published figure in per cent, and where it lies.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PublishedShare {
-    pub(crate) percent: f64,
-    pub(crate) place: Option<Position>,
+impl Ours<'_> {
+    /// Where a figure in per cent lies relative to the interval, whose ends are `inside`.
+    pub(crate) fn position(&self, percent: f64) -> Option<&'static str> {
+        let share = share(percent);
+        self.interval.map(|Interval { low, high }| match share {
+            _ if share < low => "below",
+            _ if share > high => "above",
+            _ => "inside",
+        })
+    }
 }
 
 impl Reproduction {
@@ -194,9 +198,7 @@ impl Reproduction {
             let published = |published: &Published| {
                 let mut figures =
                     published.figures.iter().filter(|of| of.dataset == dataset.name && of.metric == metric);
-                let percent = figures.find(|figure| figure.variant == self.stands_for(name))?.percent;
-                let place = interval.map(|interval| Position::of(percent, interval));
-                Some(PublishedShare { percent, place })
+                Some(figures.find(|figure| figure.variant == self.stands_for(name))?.percent)
             };
             Ours {
                 variant: name,
@@ -316,33 +318,9 @@ fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<St
     other_file.into_iter().chain(other_limit).collect()
 }
 
-named! {
-    /// Where a published figure lies relative to our interval.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Position {
-        Below = "below",
-        /// In our interval or at one of its ends.
-        Inside = "inside",
-        Above = "above",
-    }
-}
-
 /// A figure in per cent as a share: the nearest number to the printed decimal, which a division by 100 may miss.
 pub(crate) fn share(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
-}
-
-impl Position {
-    pub(crate) fn of(percent: f64, interval: Interval) -> Self {
-        let share = share(percent);
-        if share < interval.low {
-            Self::Below
-        } else if share > interval.high {
-            Self::Above
-        } else {
-            Self::Inside
-        }
-    }
 }
 
 fn grid(table: &Table<'_>) -> Grid {
@@ -355,7 +333,7 @@ fn grid(table: &Table<'_>) -> Grid {
         .numbers("n", |row| Cell::count("n", row.n));
     let sources = table.sources.iter().enumerate();
     let columns = sources
-        .fold(ours, |columns, (at, source)| columns.numbers(*source, move |row| published(row.published[at])))
+        .fold(ours, |columns, (at, source)| columns.numbers(*source, move |row| published(row, at)))
         .only_if(not_measured, Heading::numbers("not measured"), |row| Cell::count("not_measured", row.not_measured));
     let DatasetRecord { selected, questions, path, .. } = &table.summary.manifest.dataset;
     let about = format!("{} of {} of {path}", thousands(*selected), counted(*questions, "question"));
@@ -369,22 +347,23 @@ fn interval(interval: Interval) -> Cell {
     Cell { text: format!("{} to {}", percent(low), percent(high)), figures: vec![("low", low), ("high", high)] }
 }
 
-fn published(published: Option<PublishedShare>) -> Cell {
-    let Some(PublishedShare { percent, place }) = published else { return Cell::nothing() };
-    let place = place.map_or("", Position::name);
-    Cell::figure("published", share(percent), format!("{percent:.1} {place}").trim_end())
+fn published(ours: &Ours<'_>, at: usize) -> Cell {
+    let Some(percent) = ours.published[at] else { return Cell::nothing() };
+    let position = ours.position(percent).unwrap_or_default();
+    Cell::figure("published", share(percent), format!("{percent:.1} {position}").trim_end())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Position, share};
+    use super::{Ours, share};
     use crate::base::stats::Interval;
 
     #[test]
     fn the_ends_of_an_interval_belong_to_it() {
-        let interval = Interval { low: 0.25, high: 0.5 };
-        let places = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| Position::of(percent, interval).name());
-        assert_eq!(places, ["below", "inside", "inside", "inside", "above"]);
+        let interval = Some(Interval { low: 0.25, high: 0.5 });
+        let ours = Ours { variant: "", mean: None, interval, n: 0, not_measured: 0, published: Vec::new() };
+        let positions = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| ours.position(percent));
+        assert_eq!(positions, ["below", "inside", "inside", "inside", "above"].map(Some));
     }
 
     #[test]

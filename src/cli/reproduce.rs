@@ -10,7 +10,7 @@ use crate::analysis::report::View;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
-use crate::analysis::reproduction::{Figures, Ours, Position, PublishedShare, Reproduction, Table, share};
+use crate::analysis::reproduction::{Figures, Ours, Reproduction, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::runner::{Ask, ExplicitArgs, Origin, Question, check_files};
@@ -280,12 +280,13 @@ fn table(table: &Table<'_>) -> Value {
 
 fn row(ours: &Ours<'_>, sources: &[&str]) -> Value {
     let published = sources.iter().zip(&ours.published).filter_map(|(name, published)| {
-        let PublishedShare { percent, place } = (*published)?;
+        let percent = (*published)?;
+        let place = ours.position(percent);
         Some(json!({
             "name": name,
             "value": share(percent),
-            "inside": place.map(|place| place == Position::Inside),
-            "place": place.map(Position::name),
+            "inside": place.map(|place| place == "inside"),
+            "place": place,
         }))
     });
     json!({
