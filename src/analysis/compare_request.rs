@@ -3,8 +3,8 @@
 use crate::analysis::compare::conditions::{Argument, Judged, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
-    CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism, Settings,
-    Variant, among_all, compare, efforts, optimism,
+    CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, Settings, Variant,
+    among_all, compare, efforts, optimism,
 };
 use crate::analysis::report::comparison::{ComparisonExtras, OverHoldout};
 use crate::analysis::results::{
@@ -157,7 +157,8 @@ impl CompareRequest<'_> {
     ) -> Result<ComparedRuns, RunError> {
         let (mut sources, figures) = self.sources()?;
         let mut names = results::names(&sources);
-        let matching = self.within.as_deref().map(|setting| matching(setting, &sources, &names)).transpose()?;
+        let matching = |setting: &str| Matching::of(setting, &differences::settings(&sources), &names);
+        let matching = self.within.as_deref().map(matching).transpose().map_err(|error| error.at("--within"))?;
         let short = results::short_names(&sources, &names);
         let (pairs, absent, possible) = match &matching {
             Some(matching) => (matching.named(pairs), None, None),
@@ -493,16 +494,6 @@ impl CompareRequest<'_> {
 
 fn record((source, name): (&Source, &String)) -> Value {
     json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant})
-}
-
-fn matching(setting: &str, sources: &[Source], names: &[String]) -> Result<Matching, RunError> {
-    Matching::of(setting, &differences::settings(sources), names).map_err(|error| {
-        let hint = match error {
-            MatchingError::Same { .. } => "name only one of them",
-            _ => "compare prints the settings that differ without --within; a matrix over them has variants that match",
-        };
-        RunError::usage(format!("--within: {}", visible_line(&error.to_string(), 500)), hint)
-    })
 }
 
 /// What tools add to what each model of these variants answers without them.

@@ -43,7 +43,7 @@ pub(crate) use pairing::{Item, Variant};
 pub(crate) use pairs::{MOST_PAIRS, among_all};
 pub use settings::Settings;
 pub(crate) use settings::{CompareError, NamedFigure, RESAMPLES, SEED, StoppedRun};
-pub(crate) use within::{Matching, MatchingError, SettingValues};
+pub(crate) use within::{Matching, SettingValues};
 
 #[cfg(test)]
 mod missing_tests;

@@ -8,6 +8,8 @@ use super::pairs::Sample;
 use super::{CompareError, Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
 use crate::base::stats::Between;
+use crate::base::text::visible_line;
+use crate::runner::RunError;
 use crate::scoring::float;
 use std::collections::HashSet;
 
@@ -40,15 +42,8 @@ struct Block {
     variants: Vec<Option<usize>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum MatchingError {
-    #[error("the variants do not differ in `{setting}`; they differ in {differing}")]
-    Unknown { setting: String, differing: String },
-    #[error("`{first}` and `{second}` have the same settings")]
-    Same { first: String, second: String },
-    #[error("no two variants differ in `{setting}` alone; they differ in {differing} too")]
-    NothingMatched { setting: String, differing: String },
-}
+const LIST: &str =
+    "compare prints the settings that differ without --within; a matrix over them has variants that match";
 
 /// Settings that make a variant what it is: two that differ in one of them are never matched.
 const IDENTITY: [&str; 4] = ["prompt", "protocol", "method", "model"];
@@ -61,7 +56,8 @@ fn goes_with(setting: &SettingValues, other: &SettingValues) -> bool {
 }
 
 impl Matching {
-    pub(crate) fn of(setting: &str, settings: &[SettingValues], names: &[String]) -> Result<Self, MatchingError> {
+    pub(crate) fn of(setting: &str, settings: &[SettingValues], names: &[String]) -> Result<Self, RunError> {
+        let refused = |why: String, hint| RunError::usage(visible_line(&why, 500), hint);
         let differing = |settings: &mut dyn Iterator<Item = &SettingValues>| {
             let names: Vec<&str> = settings.map(|other| other.name.as_str()).collect();
             if names.is_empty() { "no setting".to_owned() } else { names.join(", ") }
@@ -69,7 +65,7 @@ impl Matching {
         let typed = setting.trim().replace('-', "_");
         let Some(of) = settings.iter().find(|other| other.name.eq_ignore_ascii_case(&typed)) else {
             let differing = differing(&mut settings.iter());
-            return Err(MatchingError::Unknown { setting: typed, differing });
+            return Err(refused(format!("the variants do not differ in `{typed}`; they differ in {differing}"), LIST));
         };
         let others = settings.iter().filter(|other| other.name != of.name);
         let (with_it, others): (Vec<_>, Vec<_>) = others.partition(|other| goes_with(other, of));
@@ -87,13 +83,15 @@ impl Matching {
                 blocks.len() - 1
             });
             if let Some(first) = blocks[at].variants[value].replace(variant) {
-                return Err(MatchingError::Same { first: names[first].clone(), second: name.clone() });
+                let why = format!("`{}` and `{name}` have the same settings", names[first]);
+                return Err(refused(why, "name only one of them"));
             }
         }
         blocks.retain(|block| block.variants.iter().flatten().count() > 1);
         if blocks.is_empty() {
             let differing = differing(&mut others.into_iter());
-            return Err(MatchingError::NothingMatched { setting: of.name.clone(), differing });
+            let why = format!("no two variants differ in `{}` alone; they differ in {differing} too", of.name);
+            return Err(refused(why, LIST));
         }
         let is_matched = |variant: &usize| blocks.iter().any(|block| block.variants.contains(&Some(*variant)));
         let unmatched = (0..names.len()).filter(|variant| !is_matched(variant)).collect();

@@ -1,7 +1,6 @@
 //! The values of one setting over variants that differ in it alone: matching, equal weights, and what is missing.
 
 use super::tests::{quick, variant};
-use super::within::MatchingError;
 use super::{Comparison, Matching, SettingValues, Variant, compare};
 use crate::base::Pairs;
 
@@ -153,18 +152,14 @@ fn a_baseline_is_named_by_its_value() {
 fn what_cannot_be_matched_is_refused() {
     let names: Vec<String> = ["a", "b"].map(str::to_owned).into();
     let matching = |setting: &str, columns: &[(&str, &[&str])]| {
-        Matching::of(setting, &settings(columns), &names).expect_err("nothing to match")
+        Matching::of(setting, &settings(columns), &names).expect_err("nothing to match").to_string()
     };
     let prompts: (&str, &[&str]) = ("prompt", &["v1", "v2"]);
-    let (setting, differing) = ("max_steps".to_owned(), "prompt".to_owned());
-    assert_eq!(matching("max-steps", &[prompts]), MatchingError::Unknown { setting, differing });
-    let (setting, differing) = ("prompt".to_owned(), "model".to_owned());
-    assert_eq!(
-        matching("prompt", &[prompts, ("model", &["m", "n"])]),
-        MatchingError::NothingMatched { setting, differing }
-    );
-    let (first, second) = ("a".to_owned(), "b".to_owned());
-    assert_eq!(matching("prompt", &[("prompt", &["v1", "v1"])]), MatchingError::Same { first, second });
+    let unknown = "the variants do not differ in `max_steps`; they differ in prompt";
+    assert_eq!(matching("max-steps", &[prompts]), unknown);
+    let alone = "no two variants differ in `prompt` alone; they differ in model too";
+    assert_eq!(matching("prompt", &[prompts, ("model", &["m", "n"])]), alone);
+    assert_eq!(matching("prompt", &[("prompt", &["v1", "v1"])]), "`a` and `b` have the same settings");
 }
 
 /// Three values or more have a spread, over the questions that all of them measured; two have one difference.
