@@ -54,22 +54,29 @@ fn parts(sizes: &[usize], total: Option<usize>, each: usize) -> Vec<usize> {
 /// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.
 const EACH: usize = 50;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What distinguishes episodes whatever their questions are, by its name.
+const OF_EPISODES: [(&str, OfEpisode); 5] = [
+    ("em", |graded| graded.is_right().map_or_else(|| "no gold".to_owned(), |right| right.to_string())),
+    ("variant", |graded| graded.trajectory.variant.clone()),
+    ("class", |graded| graded.class().map(|class| class.name().to_owned()).unwrap_or_default()),
+    ("outcome", |graded| graded.trajectory.outcome.name().to_owned()),
+    ("repeat", |graded| graded.trajectory.repeat.to_string()),
+];
+
+type OfEpisode = fn(&ScoredEpisode) -> String;
+
+#[derive(Debug, Clone)]
 pub(crate) enum Stratum {
-    Em,
-    Variant,
-    Class,
-    Outcome,
-    Repeat,
-    Field(Field),
+    Episode(&'static str, OfEpisode),
+    Question(Field),
 }
 
 impl Stratum {
     pub(crate) fn parse(name: &str) -> Result<Self, String> {
         let name = name.trim();
-        let own = [Self::Em, Self::Variant, Self::Class, Self::Outcome, Self::Repeat];
-        let field = Self::Field(Field::parse(name));
-        own.into_iter().chain([field]).find(|known| known.name() == name).ok_or_else(|| {
+        let own = OF_EPISODES.into_iter().map(|(name, of)| Self::Episode(name, of));
+        let field = Self::Question(Field::parse(name));
+        own.chain([field]).find(|known| known.name() == name).ok_or_else(|| {
             "fields are em, variant, class, outcome, repeat, type, level, hops, answer_kind, cluster, page and meta.NAME"
                 .to_owned()
         })
@@ -77,25 +84,16 @@ impl Stratum {
 
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Em => "em".to_owned(),
-            Self::Variant => "variant".to_owned(),
-            Self::Class => "class".to_owned(),
-            Self::Outcome => "outcome".to_owned(),
-            Self::Repeat => "repeat".to_owned(),
-            Self::Field(Field::Meta(name)) => format!("meta.{name}"),
-            Self::Field(field) => field.name().to_owned(),
+            Self::Episode(name, _) => (*name).to_owned(),
+            Self::Question(Field::Meta(name)) => format!("meta.{name}"),
+            Self::Question(field) => field.name().to_owned(),
         }
     }
 
     fn of(&self, graded: &ScoredEpisode, fields: &HashMap<(String, usize), String>, at: usize) -> String {
-        let trajectory = &graded.trajectory;
         match self {
-            Self::Em => graded.is_right().map_or_else(|| "no gold".to_owned(), |right| right.to_string()),
-            Self::Variant => trajectory.variant.clone(),
-            Self::Class => graded.class().map(|class| class.name().to_owned()).unwrap_or_default(),
-            Self::Outcome => trajectory.outcome.name().to_owned(),
-            Self::Repeat => trajectory.repeat.to_string(),
-            Self::Field(_) => fields.get(&(trajectory.id.clone(), at)).cloned().unwrap_or_default(),
+            Self::Episode(_, of) => of(graded),
+            Self::Question(_) => fields.get(&(graded.trajectory.id.clone(), at)).cloned().unwrap_or_default(),
         }
     }
 }
@@ -111,7 +109,7 @@ pub(crate) fn sampled(
     let mut fields: HashMap<(String, usize), String> = HashMap::new();
     let source = GradedRun::open_with(&run.path, None, |question| {
         for (at, stratum) in stratify.iter().enumerate() {
-            if let Stratum::Field(field) = stratum
+            if let Stratum::Question(field) = stratum
                 && let Some(value) = field.of(question)
             {
                 fields.insert((question.id.clone(), at), value);
