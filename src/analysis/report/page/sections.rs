@@ -522,21 +522,20 @@ pub(super) fn branches_sections(html: &mut Html, results: &Results, part: &Part<
     }
 }
 
-/// The arms of a folder of branches, by their places in the group.
+/// The arms of a folder of branches, each with its place in the group.
 struct Arms<'a> {
     part: &'a Part<'a>,
-    control: Option<usize>,
-    placebo: Option<usize>,
-    edited: Option<usize>,
+    places: Vec<(&'static str, usize)>,
 }
 
 impl<'a> Arms<'a> {
     fn of(part: &'a Part<'a>, folder: &Path) -> Self {
-        let place = |arm: &str| {
+        let place = |arm: &'static str| {
             let mut sources = part.group.sources.iter();
-            sources.position(|source| source.run.path == folder && source.run.variant.as_deref() == Some(arm))
+            let is_arm = |source: &Source| source.run.path == folder && source.run.variant.as_deref() == Some(arm);
+            Some((arm, sources.position(is_arm)?))
         };
-        Self { part, control: place(CONTROL), placebo: place(PLACEBO), edited: place(EDITED) }
+        Self { part, places: [CONTROL, PLACEBO, EDITED].into_iter().filter_map(place).collect() }
     }
 
     fn branches(&self, html: &mut Html, Branches { edits, repaired }: &Branches) {
@@ -547,7 +546,9 @@ impl<'a> Arms<'a> {
         if let Some((_, repair)) = repaired {
             rates(html, repair);
         } else {
-            let command = format!("wikitrail report {} {}", short_path(&first.run), self.folder());
+            let at = self.places.last().map_or(0, |(_, at)| *at);
+            let folder = folder_name(&self.part.group.sources[at].run.path);
+            let command = format!("wikitrail report {} {folder}", short_path(&first.run));
             html.element("p", &[("class", "notice")], |html| {
                 html.text("Repair rates need the run that was branched off. Name both: ");
                 html.leaf("code", &[], &command);
@@ -557,21 +558,12 @@ impl<'a> Arms<'a> {
         html.folded(&summary, |html| self.edits(html, &edits, repaired.as_ref().map(|(classes, _)| classes)));
     }
 
-    fn folder(&self) -> String {
-        let at = self.edited.or(self.control).unwrap_or_default();
-        folder_name(&self.part.group.sources[at].run.path)
-    }
-
     /// The step and the edit of each question, with what the arms make of it.
     fn edits(&self, html: &mut Html, edits: &[(&QuestionRow<'_>, &Branch)], classes: Option<&Classes>) {
-        let arms: Vec<(&str, usize)> = [(CONTROL, self.control), (PLACEBO, self.placebo), (EDITED, self.edited)]
-            .into_iter()
-            .filter_map(|(name, at)| Some((name, at?)))
-            .collect();
         let mut headings = vec![Heading::words("question")];
         headings.extend(classes.map(|_| Heading::words("class")));
         headings.extend([Heading::numbers("step"), Heading::words("edit")]);
-        headings.extend(arms.iter().map(|(name, _)| Heading::words(*name)));
+        headings.extend(self.places.iter().map(|(name, _)| Heading::words(*name)));
         let caption = match edits.len() {
             n if n > LISTED => format!("The first {LISTED} questions; a link opens both branches side by side"),
             _ => "A link opens both branches side by side".to_owned(),
@@ -588,7 +580,7 @@ impl<'a> Arms<'a> {
                     html.number(&branch.at.to_string());
                     let edit = branch_edit(&without_its_folders(branch)).unwrap_or_default();
                     html.leaf("td", &[("class", "edit"), ("dir", "auto")], &cut(&edit, EDIT_CHARS));
-                    for (_, at) in &arms {
+                    for (_, at) in &self.places {
                         html.leaf("td", &[], &verdict(row.em(self.part.first + at)));
                     }
                 });
@@ -597,8 +589,11 @@ impl<'a> Arms<'a> {
     }
 
     fn address(&self, row: &QuestionRow<'_>) -> String {
-        let name = |at: Option<usize>| at.map_or_else(String::new, |at| encoded(&self.part.group.names[at]));
-        format!("#/q/{}?left={}&right={}", encoded(row.id), name(self.control), name(self.edited))
+        let name = |arm: &str| {
+            let place = self.places.iter().find(|(known, _)| *known == arm);
+            place.map_or_else(String::new, |(_, at)| encoded(&self.part.group.names[*at]))
+        };
+        format!("#/q/{}?left={}&right={}", encoded(row.id), name(CONTROL), name(EDITED))
     }
 }
 
