@@ -4,16 +4,14 @@ use super::config;
 use super::failure;
 use super::say::say;
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::thousands;
-use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::text::{counted, shell_word};
 use crate::runner::{
-    AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, fresh, import_answers, import_inspect,
-    import_notebook, without_secrets,
+    AnswerFrom, Import, Imported, fresh, import_answers, import_inspect, import_notebook, without_secrets,
 };
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Lines and episodes that are named one by one.
+/// Lines that are named one by one.
 const NAMED: usize = 20;
 
 #[derive(Debug, clap::Subcommand)]
@@ -92,108 +90,47 @@ enum Answer {
 }
 
 pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
-    match command {
-        Command::ReactNotebook(args) => notebook(args),
-        Command::Inspect(args) => inspect(args),
-        Command::Answers(args) => answers(args),
-    }
-}
-
-fn answers(args: &AnswersArgs) -> anyhow::Result<u8> {
-    let out = match &args.out {
-        Some(out) => out.clone(),
-        None => fresh(config::person()?.results().as_deref(), &args.variant),
-    };
-    let AnswersArgs { file, like, variant, model, .. } = args;
     let command_line = without_secrets(std::env::args_os());
-    let imported = import_answers(&AnswersImport { file, out: &out, like, variant, model, command_line })?;
-    left_out(&imported.skipped, "line");
-    imported.notes.iter().for_each(|note| say(visible_line(note, 1000)));
-    let episodes = counted(imported.episodes, "episode") + &not_measured(imported.not_measured);
-    print(&out, &[episodes], Some(like))
+    match command {
+        Command::ReactNotebook(Args { files, out, like }) => {
+            let import = Import { out, like: like.as_deref(), command_line };
+            report(&import, &import_notebook(files, &import)?, "record")
+        }
+        Command::Inspect(args) => {
+            let answer = match (&args.scorer, args.answer) {
+                (Some(name), _) => AnswerFrom::Scorer(name),
+                (None, Some(Answer::Submit)) => AnswerFrom::Submit,
+                (None, Some(Answer::Output)) => AnswerFrom::Output,
+                (None, None) => AnswerFrom::Either,
+            };
+            let import = Import { out: &args.out, like: args.like.as_deref(), command_line };
+            report(&import, &import_inspect(&args.logs, answer, args.variant.as_deref(), &import)?, "sample")
+        }
+        Command::Answers(AnswersArgs { file, like, variant, model, out }) => {
+            let out = match out {
+                Some(out) => out.clone(),
+                None => fresh(config::person()?.results().as_deref(), variant),
+            };
+            let import = Import { out: &out, like: Some(like), command_line };
+            report(&import, &import_answers(file, variant, model, &import)?, "line")
+        }
+    }
 }
 
-fn not_measured(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(", {} of them not measured", thousands(count)) }
-}
-
-/// What a folder has now, in lines, and the commands to try next.
-fn print(folder: &Path, lines: &[String], like: Option<&PathBuf>) -> anyhow::Result<u8> {
-    let (folder, mut out) = (shell_word(&folder.display().to_string()), stdout());
-    writeln!(out, "{folder}: {}\nnext:\n  wikitrail score {folder}", lines.join("\n"))?;
-    if let Some(like) = like {
-        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
-    }
-    Ok(failure::OK)
-}
-
-fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
-    let answer = match (&args.scorer, args.answer) {
-        (Some(name), _) => AnswerFrom::Scorer(name),
-        (None, Some(Answer::Submit)) => AnswerFrom::Submit,
-        (None, Some(Answer::Output)) => AnswerFrom::Output,
-        (None, None) => AnswerFrom::Either,
-    };
-    let (variant, like) = (args.variant.as_deref(), args.like.as_deref());
-    let (logs, out, command_line) = (&args.logs, &args.out, without_secrets(std::env::args_os()));
-    let imported = import_inspect(&InspectImport { logs, out, answer, variant, like, command_line })?;
-    left_out(&imported.skipped, "sample");
-    for note in imported.notes.iter().take(NAMED) {
-        say(format_args!("{}", visible_line(note, 500)));
-    }
-    if imported.notes.len() > NAMED {
-        say(format_args!("note: {} more", counted(imported.notes.len() - NAMED, "remark")));
-    }
-    let mut lines = vec![counted(imported.episodes, "episode") + &not_measured(imported.not_measured)];
-    let several = imported.variants.len() > 1;
-    if several {
-        let names: Vec<String> = imported.variants.iter().take(NAMED).map(|name| visible_line(name, 80)).collect();
-        let more = if imported.variants.len() > NAMED { ", …" } else { "" };
-        lines.push(format!("variants: {}{more}", names.join(", ")));
-    }
-    for ((variant, scorer), right) in imported.claims.iter().take(NAMED) {
-        let of = if several { format!("{}: ", visible_line(variant, 80)) } else { String::new() };
-        lines.push(format!("{of}right by the log's `{}`: {}", visible_line(scorer, 80), thousands(*right)));
-    }
-    print(&args.out, &lines, args.like.as_ref())
-}
-
-fn left_out(skipped: &[String], what: &str) {
+/// What was left out, what the folder has now, and the commands to try next.
+fn report(import: &Import<'_>, imported: &Imported, what: &str) -> anyhow::Result<u8> {
+    let Imported { lines, notes, skipped } = imported;
     for line in skipped.iter().take(NAMED) {
         say(format_args!("warning: {line}; left out"));
     }
     if skipped.len() > NAMED {
         say(format_args!("warning: {} more are left out", counted(skipped.len() - NAMED, what)));
     }
-}
-
-fn notebook(args: &Args) -> anyhow::Result<u8> {
-    let (like, command_line) = (args.like.as_deref(), without_secrets(std::env::args_os()));
-    let imported = import_notebook(&NotebookImport { files: &args.files, out: &args.out, like, command_line })?;
-    left_out(&imported.skipped, "record");
-    if !imported.differing.is_empty() {
-        let ids: Vec<String> = imported.differing.iter().take(NAMED).map(|id| visible_line(id, 80)).collect();
-        let more = if imported.differing.len() > NAMED { ", …" } else { "" };
-        let count = counted(imported.differing.len(), "episode");
-        let score = if imported.differing.len() == 1 { "scores" } else { "score" };
-        say(format_args!("warning: {count} {score} otherwise than the file says: {}{more}", ids.join(", ")));
+    notes.iter().for_each(say);
+    let (folder, mut out) = (shell_word(&import.out.display().to_string()), stdout());
+    writeln!(out, "{folder}: {}\nnext:\n  wikitrail score {folder}", lines.join("\n"))?;
+    if let Some(like) = import.like {
+        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
     }
-    if imported.without_gold > 0 {
-        let count = counted(imported.without_gold, "episode");
-        let has = if imported.without_gold == 1 { "has" } else { "have" };
-        say(format_args!(
-            "note: {count} {has} no gold answer in the files; --like RUN takes those of a run over the same questions"
-        ));
-    }
-    let episodes = counted(imported.episodes, "episode") + &by_the_file(&imported);
-    print(&args.out, &[episodes], args.like.as_ref())
-}
-
-/// How many episodes the files have as right, and how many broke off.
-fn by_the_file(imported: &NotebookImported) -> String {
-    let NotebookImported { episodes, not_measured, scored, right, .. } = imported;
-    let of = if scored == episodes { "of them".to_owned() } else { format!("of {}", thousands(*scored)) };
-    let right = (*scored > 0).then(|| format!(", {} {of} right by the file", thousands(*right)));
-    let broken_off = (*not_measured > 0).then(|| format!(", {} not measured", thousands(*not_measured)));
-    right.into_iter().chain(broken_off).collect()
+    Ok(failure::OK)
 }

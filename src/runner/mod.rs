@@ -80,10 +80,7 @@ pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hints::shortfalls;
-pub(crate) use import::{
-    AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, import_answers, import_inspect,
-    import_notebook,
-};
+pub(crate) use import::{AnswerFrom, Import, Imported, import_answers, import_inspect, import_notebook};
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
 pub(crate) use named_files::{Known, Namer};

@@ -1,16 +1,15 @@
 //! A run folder of answers that are in a table or JSON Lines.
 
 use super::reference::{Match, ReferenceQuestions};
-use super::{NEW_FOLDER, displayed, imported_variant, write_run};
+use super::{Import, Imported, NEW_FOLDER, displayed, imported_variant, write_run};
 use crate::base::text::{counted, printable, thousands, visible_line};
 use crate::base::trajectory::{CONFIDENCE, TRAJECTORY_VERSION};
-use crate::base::{LogRecord, Manifest, Outcome, Question, Trajectory, sha256_hex};
+use crate::base::{DatasetRecord, LogRecord, Manifest, Outcome, Question, Trajectory, sha256_hex};
 use crate::dataset::{AnswerRow, AnswerSteps, DatasetError, Problem, bytes_of, read_answers};
 use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
-use crate::runner::stored::stored_question;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::path::Path;
@@ -23,38 +22,24 @@ const MAX_NAME: usize = 200;
 
 const STEP_COUNT: &str = "step_count";
 
-#[derive(Debug)]
-pub(crate) struct AnswersImport<'a> {
-    pub(crate) file: &'a Path,
-    pub(crate) out: &'a Path,
-    /// The run whose questions were asked.
-    pub(crate) like: &'a Path,
-    pub(crate) variant: &'a str,
-    pub(crate) model: &'a str,
-    pub(crate) command_line: Vec<String>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct AnswersImported {
-    pub(crate) episodes: usize,
-    pub(crate) not_measured: usize,
-    /// Lines that are no answers to questions of the run: file, line and why.
-    pub(crate) skipped: Vec<String>,
-    pub(crate) notes: Vec<String>,
-}
-
-pub(crate) fn import_answers(wanted: &AnswersImport<'_>) -> Result<AnswersImported, RunError> {
+pub(crate) fn import_answers(
+    path: &Path,
+    variant: &str,
+    model: &str,
+    wanted: &Import<'_>,
+) -> Result<Imported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
-    for (flag, name) in [("--variant", wanted.variant), ("--model", wanted.model)] {
+    for (flag, name) in [("--variant", variant), ("--model", model)] {
         if name.trim().is_empty() {
             return Err(RunError::usage(format!("{flag} names nothing"), format!("give a name: {flag} NAME")));
         }
     }
-    let asked = ReferenceQuestions::read(wanted.like)?;
-    let file = displayed(wanted.file);
-    let bytes = bytes_of(wanted.file).map_err(|error| explain(error, &file))?;
+    let asked = wanted.like.map(ReferenceQuestions::read).transpose()?.unwrap_or_default();
+    let file = displayed(path);
+    let bytes = bytes_of(path).map_err(|error| explain(error, &file))?;
     let table = read_answers(&file, &bytes).map_err(|error| explain(error, &file))?;
-    let mut found = AnswersImporter::new(wanted, &asked, file);
+    let variant = printable(variant, MAX_NAME);
+    let mut found = AnswersImporter { asked, file, variant, ..AnswersImporter::default() };
     found.done.notes = table.notes.iter().map(|note| format!("note: {}: {note}", found.file)).collect();
     table.rows.into_iter().for_each(|row| found.add(row));
     if found.episodes.is_empty() {
@@ -62,7 +47,11 @@ pub(crate) fn import_answers(wanted: &AnswersImport<'_>) -> Result<AnswersImport
         let hint = "a line has the `id` or the `question` of one of its questions: `wikitrail export RUN` lists them";
         return Err(RunError::input(format!("no line answers a question of the run of --like: {why}"), hint));
     }
-    found.write(sha256_hex([&bytes[..]]))
+    found.note();
+    let manifest = found.manifest(path, model, sha256_hex([&bytes[..]]), wanted.command_line.clone());
+    write_run(wanted.out, &manifest, found.asked.all(), &found.episodes)?;
+    found.done.count(&found.episodes);
+    Ok(found.done)
 }
 
 /// The error of a file; its hint is about answers rather than datasets.
@@ -81,9 +70,9 @@ fn explain(error: DatasetError, file: &str) -> RunError {
     RunError::input(error, hint)
 }
 
-struct AnswersImporter<'a> {
-    wanted: &'a AnswersImport<'a>,
-    asked: &'a ReferenceQuestions,
+#[derive(Default)]
+struct AnswersImporter {
+    asked: ReferenceQuestions,
     file: String,
     variant: String,
     episodes: Vec<Trajectory>,
@@ -91,20 +80,14 @@ struct AnswersImporter<'a> {
     lines: HashMap<(String, u32), usize>,
     unanswered: Vec<usize>,
     by_id_alone: Vec<usize>,
-    done: AnswersImported,
+    done: Imported,
 }
 
-impl<'a> AnswersImporter<'a> {
-    fn new(wanted: &'a AnswersImport<'a>, asked: &'a ReferenceQuestions, file: String) -> Self {
-        let (variant, done) = (printable(wanted.variant, MAX_NAME), AnswersImported::default());
-        let (episodes, lines, unanswered, by_id_alone) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
-        Self { wanted, asked, file, variant, episodes, lines, unanswered, by_id_alone, done }
-    }
-
+impl AnswersImporter {
     fn add(&mut self, row: AnswerRow) {
         let line = row.line;
         if let Err(why) = self.take(row) {
-            self.done.skipped.push(format!("{}:{line}: {}", self.file, visible_line(&why, 300)));
+            self.done.skip(format_args!("{}:{line}", self.file), &why);
         }
     }
 
@@ -126,20 +109,8 @@ impl<'a> AnswersImporter<'a> {
         if row.answer.is_none() && row.error.is_none() {
             self.unanswered.push(row.line);
         }
-        let episode = episode(row, question, &self.variant);
-        self.done.episodes += 1;
-        self.done.not_measured += usize::from(!episode.measured());
-        self.episodes.push(episode);
+        self.episodes.push(episode(row, question, &self.variant));
         Ok(())
-    }
-
-    fn write(mut self, sha256: String) -> Result<AnswersImported, RunError> {
-        self.note();
-        let manifest = self.manifest(sha256);
-        let name = &manifest.dataset.name;
-        let questions = self.asked.all().iter().map(|one| Question { dataset: name.clone(), ..stored_question(one) });
-        write_run(self.wanted.out, &manifest, questions, self.episodes.iter())?;
-        Ok(self.done)
     }
 
     /// Says which lines have no answer or another question, and which questions no line answers.
@@ -164,22 +135,21 @@ impl<'a> AnswersImporter<'a> {
             notes.push(format!("note: {file} has no answer to {count} of {of} ({ids}): missing, and not wrong"));
         }
         self.done.notes.extend(notes);
+        self.done.notes.iter_mut().for_each(|note| *note = visible_line(note, 1000));
     }
 
-    fn manifest(&self, sha256: String) -> Manifest {
-        let (wanted, asked) = (self.wanted, self.asked);
+    fn manifest(&self, path: &Path, model: &str, sha256: String, command_line: Vec<String>) -> Manifest {
         let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
-        let mut dataset = asked.dataset.clone();
-        dataset.selected = asked.all().len();
+        let dataset = DatasetRecord { selected: self.asked.all().len(), ..self.asked.dataset.clone() };
         let log = LogRecord {
-            path: wanted.file.display().to_string(),
+            path: path.display().to_string(),
             sha256,
             variant: self.variant.clone(),
             samples: self.episodes.len(),
             ..LogRecord::default()
         };
-        let variant = imported_variant(&self.variant, printable(wanted.model, MAX_NAME));
-        Manifest { logs: vec![log], ..new_manifest(vec![variant], dataset, repeats, wanted.command_line.clone()) }
+        let variant = imported_variant(&self.variant, printable(model, MAX_NAME));
+        Manifest { logs: vec![log], ..new_manifest(vec![variant], dataset, repeats, command_line) }
     }
 }
 

@@ -4,8 +4,8 @@
 mod log_file;
 
 use super::reference::{Match, ReferenceQuestions};
-use super::{NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
-use crate::base::text::{cut, printable, thousands, visible_line};
+use super::{Import, Imported, NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
+use crate::base::text::{counted, cut, printable, thousands, visible_line};
 use crate::base::{
     Call, Cause, DatasetRecord, FinishReason, FunctionCall, LogRecord, Manifest, Outcome, Question, Step, Tool,
     Trajectory, Variant, json_error, sha256_hex,
@@ -15,7 +15,6 @@ use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
-use crate::runner::stored::stored_question;
 use crate::scoring::Figure;
 pub(crate) use log_file::AnswerFrom;
 use log_file::{Head, LogSettings, Sample, instant, is_miscounted, milliseconds, read_log, tokens};
@@ -29,37 +28,24 @@ const INSPECT: &str = "inspect";
 /// The longest name of a variant, in characters.
 const MAX_NAME: usize = 80;
 
-#[derive(Debug)]
-pub(crate) struct InspectImport<'a> {
-    pub(crate) logs: &'a [PathBuf],
-    pub(crate) out: &'a Path,
-    pub(crate) answer: AnswerFrom<'a>,
-    pub(crate) variant: Option<&'a str>,
-    /// The run whose questions were asked: its ids and golds are taken.
-    pub(crate) like: Option<&'a Path>,
-    pub(crate) command_line: Vec<String>,
-}
+/// Variants, scorers and notes that are named one by one.
+const NAMED: usize = 20;
 
-#[derive(Debug, Default)]
-pub(crate) struct InspectImported {
-    pub(crate) episodes: usize,
-    pub(crate) not_measured: usize,
-    /// Of each variant and its first scorer how many it has as right.
-    pub(crate) claims: BTreeMap<(String, String), usize>,
-    pub(crate) variants: Vec<String>,
-    pub(crate) notes: Vec<String>,
-    pub(crate) skipped: Vec<String>,
-}
-
-pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
+/// Each log is a variant; `variant` names that of a single one.
+pub(crate) fn import_inspect(
+    paths: &[PathBuf],
+    answer: AnswerFrom<'_>,
+    variant: Option<&str>,
+    wanted: &Import<'_>,
+) -> Result<Imported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
-    let (logs, left_out) = files_of(wanted.logs, &["eval", "json"])?;
-    if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
+    let (logs, left_out) = files_of(paths, &["eval", "json"])?;
+    if let Some(name) = variant.filter(|_| logs.len() > 1) {
         let message = format!("--variant {name} names one variant, and there are {} logs", logs.len());
         return Err(RunError::usage(message, "leave it out: each log is a variant that is named after its task"));
     }
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
-    let (answer, variant, alone) = (wanted.answer, wanted.variant, logs.len() == 1);
+    let alone = logs.len() == 1;
     let mut found = LogsImporter { answer, variant, alone, asked, ..LogsImporter::default() };
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
@@ -101,7 +87,9 @@ pub(super) struct LogsImporter<'a> {
     seen: HashSet<(String, String, u32)>,
     scorers: BTreeSet<String>,
     by_id_alone: usize,
-    done: InspectImported,
+    /// Of each variant and its first scorer how many it has as right.
+    claims: BTreeMap<(String, String), usize>,
+    done: Imported,
 }
 
 impl LogsImporter<'_> {
@@ -131,7 +119,7 @@ impl LogsImporter<'_> {
     /// Takes a sample with its place in the log for a person, or why it cannot be read.
     pub(super) fn sample(&mut self, place: &str, text: Result<&str, String>) {
         if let Err(why) = text.and_then(|text| self.add(text)) {
-            self.done.skipped.push(format!("{}: {place}: {}", self.log, visible_line(&why, 300)));
+            self.done.skip(format_args!("{}: {place}", self.log), &why);
         }
     }
 
@@ -186,11 +174,9 @@ impl LogsImporter<'_> {
         let Question { id, index, question, answers, .. } = question;
         (episode.id, episode.index, episode.question, episode.answers) = (id, index, question, answers);
         self.seen.insert(name);
-        self.done.episodes += 1;
-        self.done.not_measured += usize::from(!episode.measured());
         if let Some((scorer, right)) = sample.claim() {
             let claim = (variant.name.clone(), scorer.to_owned());
-            *self.done.claims.entry(claim).or_default() += usize::from(right);
+            *self.claims.entry(claim).or_default() += usize::from(right);
         }
         self.episodes.push(episode);
         Ok(())
@@ -224,8 +210,7 @@ impl LogsImporter<'_> {
         }
         let (path, variant) = (path.display().to_string(), variant.name.clone());
         let record = std::mem::take(&mut said.record);
-        self.logs.push(LogRecord { path, variant: variant.clone(), samples, ..record });
-        self.done.variants.push(variant);
+        self.logs.push(LogRecord { path, variant, samples, ..record });
         self.heads.push(said);
         Ok(())
     }
@@ -260,19 +245,37 @@ impl LogsImporter<'_> {
         RunError::input(format!("`{}` has no scorer `{}`", self.log, visible_line(scorer, 80)), hint)
     }
 
-    fn write(mut self, wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
+    fn write(mut self, wanted: &Import<'_>) -> Result<Imported, RunError> {
         if self.by_id_alone > 0 {
             let count = thousands(self.by_id_alone as u64);
             self.done.notes.push(format!("note: {count} samples were matched by their id alone: their text has another question than the run of --like"));
         }
         let manifest = self.manifest(wanted.command_line.clone());
-        let name = &manifest.dataset.name;
         let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
         questions.sort_by_key(|question| question.index);
-        let questions =
-            questions.into_iter().map(|question| Question { dataset: name.clone(), ..stored_question(question) });
-        write_run(wanted.out, &manifest, questions, self.episodes.iter())?;
+        write_run(wanted.out, &manifest, questions, &self.episodes)?;
+        self.describe();
         Ok(self.done)
+    }
+
+    fn describe(&mut self) {
+        self.done.count(&self.episodes);
+        let several = self.logs.len() > 1;
+        if several {
+            let names: Vec<String> = self.logs.iter().take(NAMED).map(|log| visible_line(&log.variant, 80)).collect();
+            let more = if self.logs.len() > NAMED { ", …" } else { "" };
+            self.done.lines.push(format!("variants: {}{more}", names.join(", ")));
+        }
+        for ((variant, scorer), right) in self.claims.iter().take(NAMED) {
+            let of = if several { format!("{}: ", visible_line(variant, 80)) } else { String::new() };
+            let (scorer, right) = (visible_line(scorer, 80), thousands(*right));
+            self.done.lines.push(format!("{of}right by the log's `{scorer}`: {right}"));
+        }
+        let notes = &mut self.done.notes;
+        let more = notes.len().saturating_sub(NAMED);
+        notes.truncate(NAMED);
+        notes.iter_mut().for_each(|note| *note = visible_line(note, 500));
+        notes.extend((more > 0).then(|| format!("note: {} more", counted(more, "remark"))));
     }
 
     fn manifest(&self, command_line: Vec<String>) -> Manifest {

@@ -13,18 +13,52 @@ mod inspect;
 pub(crate) mod notebook;
 mod reference;
 
-pub(crate) use answers::{AnswersImport, import_answers};
-pub(crate) use inspect::AnswerFrom;
-pub(crate) use inspect::{InspectImport, import_inspect};
-pub(crate) use notebook::{NotebookImport, NotebookImported, import_notebook};
+pub(crate) use answers::import_answers;
+pub(crate) use inspect::{AnswerFrom, import_inspect};
+pub(crate) use notebook::import_notebook;
 
 use super::error::RunError;
 use super::store::{RunFolder, StoreError};
+use super::stored::stored_question;
 use crate::base::manifest::UNKNOWN;
-use crate::base::text::visible_line;
+use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{DatasetRecord, Manifest, Question, Trajectory, Variant};
+use std::borrow::Borrow;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// What all imports are given besides their files.
+#[derive(Debug)]
+pub(crate) struct Import<'a> {
+    pub(crate) out: &'a Path,
+    /// The run whose questions were asked: its ids and golds are taken.
+    pub(crate) like: Option<&'a Path>,
+    pub(crate) command_line: Vec<String>,
+}
+
+/// What became of an import.
+#[derive(Debug, Default)]
+pub(crate) struct Imported {
+    /// What the new folder has, in lines.
+    pub(crate) lines: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    /// Records that are no episodes of the new run: file, place and why.
+    pub(crate) skipped: Vec<String>,
+}
+
+impl Imported {
+    fn skip(&mut self, place: impl Display, why: &str) {
+        self.skipped.push(format!("{place}: {}", visible_line(why, 300)));
+    }
+
+    /// Says how many episodes there are, and how many of them were not measured.
+    fn count(&mut self, episodes: &[Trajectory]) {
+        let not_measured = episodes.iter().filter(|episode| !episode.measured()).count();
+        let of_them = (not_measured > 0).then(|| format!(", {} of them not measured", thousands(not_measured)));
+        self.lines.push(counted(episodes.len(), "episode") + &of_them.unwrap_or_default());
+    }
+}
 
 const NEW_FOLDER: &str = "name a new folder with --out";
 
@@ -80,12 +114,14 @@ fn unreadable(path: &Path, error: &io::Error) -> RunError {
 fn write_run<'t>(
     out: &Path,
     manifest: &Manifest,
-    questions: impl Iterator<Item = Question>,
-    episodes: impl Iterator<Item = &'t Trajectory>,
+    questions: impl IntoIterator<Item = impl Borrow<Question>>,
+    episodes: impl IntoIterator<Item = &'t Trajectory>,
 ) -> Result<(), StoreError> {
+    let name = &manifest.dataset.name;
+    let stored = |question: &Question| Question { dataset: name.clone(), ..stored_question(question) };
     RunFolder::build(out, |new| {
         new.write_manifest(manifest)?;
-        new.write_questions(questions)?;
+        new.write_questions(questions.into_iter().map(|question| stored(question.borrow())))?;
         let lock = new.lock(None)?;
         new.appender(&lock)?.append(episodes)
     })

@@ -2,11 +2,11 @@
 //! the traces on their screen as trajectories, and a run folder of them.
 
 use super::reference::ReferenceQuestions;
-use super::{NEW_FOLDER, displayed, files_of, imported_dataset, imported_variant, write_run};
+use super::{Import, NEW_FOLDER, displayed, files_of, imported_dataset, imported_variant, write_run};
 use crate::base::bounded::{lines, text_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::python::printed_to_json;
-use crate::base::text::{excerpt, printable, visible_line};
+use crate::base::text::{counted, excerpt, printable, thousands, visible_line};
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{
     AnswerKind, Call, Compat, DatasetRecord, Manifest, Method, Outcome, Question, Repair, Step, Tool, Trajectory,
@@ -17,7 +17,6 @@ use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
-use crate::runner::stored::stored_question;
 use crate::scoring::{Metric, score_answers};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -160,29 +159,8 @@ const PICKLED: u8 = 0x80;
 const EPISODES: &str = "name what the paper's notebooks write: `trajs/*.json`, a JSON dump of `infos`, printed traces, or the \
                         notebook with its output (`wikitrail docs formats`)";
 
-#[derive(Debug)]
-pub(crate) struct NotebookImport<'a> {
-    pub(crate) files: &'a [PathBuf],
-    pub(crate) out: &'a Path,
-    /// The run whose questions were asked: its ids and golds are taken.
-    pub(crate) like: Option<&'a Path>,
-    pub(crate) command_line: Vec<String>,
-}
-
-#[derive(Debug)]
-pub(crate) struct NotebookImported {
-    pub(crate) episodes: usize,
-    pub(crate) not_measured: usize,
-    /// Episodes of which the files say whether they are right.
-    pub(crate) scored: usize,
-    /// Episodes that the files have as right.
-    pub(crate) right: usize,
-    pub(crate) without_gold: usize,
-    /// Episodes whose EM is not what the file says: their ids.
-    pub(crate) differing: Vec<String>,
-    /// Records that are no recorded episodes: file, place and why.
-    pub(crate) skipped: Vec<String>,
-}
+/// Ids of episodes that are named one by one.
+const NAMED: usize = 20;
 
 #[derive(Default)]
 struct NotebookImporter {
@@ -197,9 +175,9 @@ struct NotebookImporter {
 
 /// Writes the episodes of several files into a new folder. A question's id is the file's name without its ending, `/`, and
 /// the question's position in the recorded run or its dataset; `r` and the number of the record where neither is known.
-pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImported, RunError> {
+pub(crate) fn import_notebook(paths: &[PathBuf], wanted: &Import<'_>) -> Result<super::Imported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
-    let (files, left_out) = files_of(wanted.files, &["json", "jsonl"])?;
+    let (files, left_out) = files_of(paths, &["json", "jsonl"])?;
     refuse_equal_names(&files)?;
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
     let mut found = NotebookImporter { asked, skipped: left_out, ..NotebookImporter::default() };
@@ -210,26 +188,11 @@ pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImp
         let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
         return Err(RunError::input(format!("the files hold no recorded episode: {first}"), EPISODES));
     }
-    let manifest = found.manifest(wanted);
-    let dataset = &manifest.dataset.name;
-    let questions = found.episodes.iter().map(|episode| found.question(episode, dataset));
+    let manifest = found.manifest(paths, wanted.command_line.clone());
+    let questions = found.episodes.iter().map(|episode| found.question(episode));
     write_run(wanted.out, &manifest, questions, found.episodes.iter().map(|episode| &episode.trajectory))?;
-    let differs = |episode: &&RecordedEpisode| {
-        let trajectory = &episode.trajectory;
-        let metric = Metric::for_answers(dataset, &trajectory.answers);
-        let score = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
-        score.zip(episode.em).is_some_and(|(score, em)| (score.em > 0.0) != (em > 0.0))
-    };
-    let count = |is: &dyn Fn(&RecordedEpisode) -> bool| found.episodes.iter().filter(|episode| is(episode)).count();
-    Ok(NotebookImported {
-        episodes: found.episodes.len(),
-        not_measured: count(&|episode| !episode.trajectory.measured()),
-        scored: count(&|episode| episode.em.is_some()),
-        right: count(&|episode| episode.em.is_some_and(|em| em > 0.0)),
-        without_gold: count(&|episode| episode.trajectory.answers.is_empty()),
-        differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
-        skipped: found.skipped,
-    })
+    let (line, notes) = (found.line(), found.notes(&manifest.dataset.name));
+    Ok(super::Imported { lines: vec![line], notes, skipped: found.skipped })
 }
 
 /// Questions are named after their files.
@@ -434,31 +397,74 @@ impl NotebookImporter {
         }
     }
 
-    fn question(&self, episode: &RecordedEpisode, dataset: &str) -> Question {
+    fn question(&self, episode: &RecordedEpisode) -> Question {
         let trajectory = &episode.trajectory;
         let asked = self.asked.as_ref().and_then(|asked| asked.find(&trajectory.id, &trajectory.question).ok());
         if let Some((question, _)) = asked {
-            return Question { dataset: dataset.to_owned(), ..stored_question(question) };
+            return question.clone();
         }
         let kind = if episode.claim { AnswerKind::Label } else { AnswerKind::Span };
         Question {
-            dataset: dataset.to_owned(),
             index: trajectory.index,
             answer_kind: kind,
             ..Question::new(trajectory.id.clone(), trajectory.question.clone(), trajectory.answers.clone())
         }
     }
 
-    fn manifest(&self, wanted: &NotebookImport<'_>) -> Manifest {
+    /// How many episodes there are, how many the files have as right, and how many broke off.
+    fn line(&self) -> String {
+        let count = |is: &dyn Fn(&RecordedEpisode) -> bool| self.episodes.iter().filter(|episode| is(episode)).count();
+        let mut line = counted(self.episodes.len(), "episode");
+        let scored = count(&|episode| episode.em.is_some());
+        if scored > 0 {
+            let of =
+                if scored == self.episodes.len() { "of them".to_owned() } else { format!("of {}", thousands(scored)) };
+            let right = count(&|episode| episode.em.is_some_and(|em| em > 0.0));
+            line += &format!(", {} {of} right by the file", thousands(right));
+        }
+        match count(&|episode| !episode.trajectory.measured()) {
+            0 => line,
+            not_measured => format!("{line}, {} not measured", thousands(not_measured)),
+        }
+    }
+
+    /// Says which episodes score otherwise than the files say, and how many have no gold answer.
+    fn notes(&self, dataset: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let differs = |episode: &&RecordedEpisode| {
+            let trajectory = &episode.trajectory;
+            let metric = Metric::for_answers(dataset, &trajectory.answers);
+            let score = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+            score.zip(episode.em).is_some_and(|(score, em)| (score.em > 0.0) != (em > 0.0))
+        };
+        let differing: Vec<&RecordedEpisode> = self.episodes.iter().filter(differs).collect();
+        if !differing.is_empty() {
+            let named = differing.iter().take(NAMED).map(|episode| visible_line(&episode.trajectory.id, 80));
+            let (ids, count) = (named.collect::<Vec<_>>().join(", "), counted(differing.len(), "episode"));
+            let more = if differing.len() > NAMED { ", …" } else { "" };
+            let score = if differing.len() == 1 { "scores" } else { "score" };
+            notes.push(format!("warning: {count} {score} otherwise than the file says: {ids}{more}"));
+        }
+        let without_gold = self.episodes.iter().filter(|episode| episode.trajectory.answers.is_empty()).count();
+        if without_gold > 0 {
+            let (count, has) = (counted(without_gold, "episode"), if without_gold == 1 { "has" } else { "have" });
+            notes.push(format!(
+                "note: {count} {has} no gold answer in the files; --like RUN takes those of a run over the same questions"
+            ));
+        }
+        notes
+    }
+
+    fn manifest(&self, files: &[PathBuf], command_line: Vec<String>) -> Manifest {
         let count = self.episodes.len();
         let dataset = if let Some(asked) = &self.asked {
             DatasetRecord { selected: count, ..asked.dataset.clone() }
         } else {
-            let paths: Vec<String> = wanted.files.iter().map(|file| file.display().to_string()).collect();
+            let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
             let sha256 = sha256_hex([self.sha256.join("\n").as_bytes()]);
             imported_dataset(self.dataset_name().to_owned(), paths.join(", "), VARIANT, sha256, count)
         };
-        new_manifest(vec![self.variant()], dataset, 1, wanted.command_line.clone())
+        new_manifest(vec![self.variant()], dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
