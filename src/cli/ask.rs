@@ -8,10 +8,10 @@ use super::run::RecordingArgs;
 use super::say::{Lines, say};
 use crate::analysis::output_file::refuse_file_of_run;
 use crate::analysis::report::{Live, View, counted, visible};
-use crate::base::{AnswerKind, Message, Outcome, Question, Request, Step, Trajectory, locked};
-use crate::models::{CompletionFuture, Model, ModelError, OnEvent};
+use crate::base::{AnswerKind, Message, Outcome, Question, Request, Trajectory, locked};
+use crate::models::{CompletionFuture, Model, ModelError, OnEvent, StreamEvent};
 use crate::prompting::protocol::Setup;
-use crate::runner::agent::{Episode, EpisodeObserver};
+use crate::runner::agent::{Episode, EpisodeObserver, Seen};
 use crate::runner::experiment::{Experiment, Limits};
 use crate::runner::store::Appender;
 use crate::runner::{OneAgent, shortfalls};
@@ -115,8 +115,16 @@ impl<'a> Talk<'a> {
     async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
         let episode = self.episode(question);
         let screen = Screen::new(question, View::of_stdout(), out);
-        let watch: Option<&dyn EpisodeObserver> = if self.args.json { None } else { Some(&screen) };
-        let (trajectory, memory) = self.one.agent.answer_observed(&episode, watch).await;
+        let show = |seen: Seen<'_>| {
+            screen.print(|live| match seen {
+                Seen::Streamed(StreamEvent::Text(text)) => live.text(text),
+                Seen::Streamed(StreamEvent::Restarted) => live.again(),
+                Seen::CallEnded => live.call_ended(),
+                Seen::Step(step) => live.step(step),
+            });
+        };
+        let observer: Option<EpisodeObserver<'_>> = if self.args.json { None } else { Some(&show) };
+        let (trajectory, memory) = self.one.agent.answer_observed(&episode, observer, None).await;
         if let Some(saved) = &mut self.saved {
             saved.append([&trajectory])?;
         }
@@ -231,23 +239,5 @@ impl<'a, W: Write + Send> Screen<'a, W> {
         }
         let written = inner.out.write_all(text.as_bytes()).and_then(|()| inner.out.flush());
         inner.failed = written.err();
-    }
-}
-
-impl<W: Write + Send> EpisodeObserver for Screen<'_, W> {
-    fn text(&self, text: &str) {
-        self.print(|live| live.text(text));
-    }
-
-    fn again(&self) {
-        self.print(Live::again);
-    }
-
-    fn call_ended(&self) {
-        self.print(Live::call_ended);
-    }
-
-    fn step(&self, step: &Step) {
-        self.print(|live| live.step(step));
     }
 }

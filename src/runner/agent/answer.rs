@@ -2,7 +2,7 @@
 
 use super::approach::{Answering, Approach, Stage, backed_off, voted};
 use super::drive::{
-    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Log, differs, drive,
+    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Log, Seen, differs, drive,
 };
 #[cfg(feature = "serve")]
 use super::program::{self, Program, ProgramResult};
@@ -37,7 +37,7 @@ pub struct Agent {
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
-    observer: Option<&'a dyn EpisodeObserver>,
+    observer: Option<EpisodeObserver<'a>>,
     journal: Option<&'a Journal>,
     log: Log,
     memory: Vec<Message>,
@@ -48,7 +48,7 @@ impl Agent {
     /// Runs one episode, or goes on with it where the journal holds its beginning. Never fails: an error outside the agent
     /// has the outcome `not_measured`, a spent budget `budget`.
     pub async fn answer(&self, episode: &Episode, journal: Option<&Journal>) -> Trajectory {
-        self.run(episode, None, journal).await.0
+        self.answer_observed(episode, None, journal).await.0
     }
 
     /// The same with an observer. Also returns the conversation that the protocol keeps as the
@@ -56,15 +56,7 @@ impl Agent {
     pub async fn answer_observed(
         &self,
         episode: &Episode,
-        observer: Option<&dyn EpisodeObserver>,
-    ) -> (Trajectory, Vec<Message>) {
-        self.run(episode, observer, None).await
-    }
-
-    async fn run(
-        &self,
-        episode: &Episode,
-        observer: Option<&dyn EpisodeObserver>,
+        observer: Option<EpisodeObserver<'_>>,
         journal: Option<&Journal>,
     ) -> (Trajectory, Vec<Message>) {
         let started = Instant::now();
@@ -105,6 +97,31 @@ impl Agent {
         let of_one_price = self.price.filter(|_| counted && !self.approach.is_program());
         record.cost_usd = of_one_price.map(|price| price.of(record.usage)).or(record.cost_usd);
         (record, memory)
+    }
+
+    /// Makes the copied steps of an episode again, without the model. The error names the step and the difference.
+    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
+        let Some(fork) = &episode.fork else { return Ok(()) };
+        self.copy(episode, fork).await.map_err(|error| error.into_reason().0)
+    }
+
+    async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
+        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
+        let Some(acting) = approach.acting() else { return Ok(()) };
+        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
+        let copied = Some(Copied::of(fork));
+        let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
+        let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
+        let mut turn = dialogue.begin(&episode.question);
+        loop {
+            let over = context.copied.as_ref().is_none_or(Copied::is_over);
+            turn = match turn {
+                _ if over => return Ok(()),
+                Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
+                Turn::Use(call) => dialogue.observation(&context.use_tool(call, &mut log).await?),
+                Turn::Stop(_) => return Err(differs(fork.branch.at, "the dialogue ends before this step")),
+            };
+        }
     }
 }
 
@@ -167,7 +184,7 @@ impl<'a> Running<'a> {
             let begin = self.log.steps.len();
             self.log.absorb(log, number);
             if let Some(observer) = self.observer {
-                self.log.steps.iter().skip(begin).for_each(|step| observer.step(step));
+                self.log.steps.iter().skip(begin).for_each(|step| observer(Seen::Step(step)));
             }
             stops.push(stop);
         }
@@ -182,37 +199,10 @@ impl<'a> Running<'a> {
     }
 
     /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
-    fn context(&self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
+    fn context(&self, observer: Option<EpisodeObserver<'a>>, sample: Option<u32>) -> EpisodeContext<'a> {
         let session = self.session();
         let journal = self.journal.map(|journal| DialogueJournal::new(journal, self.episode, sample));
         let copied = self.episode.fork.as_deref().map(Copied::of);
         EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
-    }
-}
-
-impl Agent {
-    /// Makes the copied steps of an episode again, without the model. The error names the step and the difference.
-    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
-        let Some(fork) = &episode.fork else { return Ok(()) };
-        self.copy(episode, fork).await.map_err(|error| error.into_reason().0)
-    }
-
-    async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
-        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
-        let Some(acting) = approach.acting() else { return Ok(()) };
-        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
-        let copied = Some(Copied::of(fork));
-        let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
-        let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
-        let mut turn = dialogue.begin(&episode.question);
-        loop {
-            let over = context.copied.as_ref().is_none_or(Copied::is_over);
-            turn = match turn {
-                _ if over => return Ok(()),
-                Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
-                Turn::Use(call) => dialogue.observation(&context.use_tool(call, &mut log).await?),
-                Turn::Stop(_) => return Err(differs(fork.branch.at, "the dialogue ends before this step")),
-            };
-        }
     }
 }

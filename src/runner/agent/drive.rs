@@ -48,17 +48,20 @@ impl Episode {
     }
 }
 
-pub trait EpisodeObserver: Send + Sync {
-    fn text(&self, text: &str);
-    fn again(&self) {}
-    fn call_ended(&self) {}
-    fn step(&self, step: &Step);
+/// What an observer sees of an episode.
+#[derive(Debug, Clone, Copy)]
+pub enum Seen<'a> {
+    Streamed(StreamEvent<'a>),
+    CallEnded,
+    Step(&'a Step),
 }
+
+pub type EpisodeObserver<'a> = &'a (dyn Fn(Seen<'_>) + Send + Sync);
 
 pub(super) struct EpisodeContext<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) session: Session,
-    pub(super) observer: Option<&'a dyn EpisodeObserver>,
+    pub(super) observer: Option<EpisodeObserver<'a>>,
     pub(super) journal: Option<DialogueJournal<'a>>,
     pub(super) copied: Option<Copied<'a>>,
 }
@@ -189,12 +192,9 @@ impl EpisodeContext<'_> {
 
     async fn complete(&self, request: &Request) -> Result<Completion, ModelError> {
         let Some(observer) = self.observer else { return self.model.complete(request, None).await };
-        let on_event = |event: StreamEvent<'_>| match event {
-            StreamEvent::Text(text) => observer.text(text),
-            StreamEvent::Restarted => observer.again(),
-        };
+        let on_event = |event: StreamEvent<'_>| observer(Seen::Streamed(event));
         let completion = self.model.complete(request, Some(&on_event)).await?;
-        observer.call_ended();
+        observer(Seen::CallEnded);
         Ok(completion)
     }
 
@@ -232,7 +232,7 @@ impl EpisodeContext<'_> {
             expected.check(&text)?;
         }
         if let Some(observer) = self.observer {
-            observer.step(step);
+            observer(Seen::Step(step));
         }
         Ok(text)
     }

@@ -22,7 +22,7 @@ pub mod replay;
 
 pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, Stage, StoredPrompt};
-pub use drive::{Episode, EpisodeObserver};
+pub use drive::{Episode, EpisodeObserver, Seen};
 pub use forecast::Forecast;
 
 #[cfg(test)]

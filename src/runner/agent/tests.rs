@@ -191,6 +191,6 @@ async fn a_vote_that_decides_leaves_the_conversation_as_it_was() {
         voting(1),
     );
     let (agent, _) = scripted(approach.expect("both parts are there"), undecided);
-    let (record, memory) = agent.answer_observed(&episode(Method::CotScThenReact), None).await;
+    let (record, memory) = agent.answer_observed(&episode(Method::CotScThenReact), None, None).await;
     assert_eq!((record.answer.as_deref(), memory), (Some("A"), history));
 }

@@ -10,7 +10,7 @@ use crate::base::{
 };
 use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
-use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Log};
+use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Log, Seen};
 use crate::runner::store::Journal;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
@@ -102,7 +102,7 @@ struct Run<'a> {
     program: &'a Program,
     episode: &'a Episode,
     journal: Option<&'a Journal>,
-    observer: Option<&'a dyn EpisodeObserver>,
+    observer: Option<EpisodeObserver<'a>>,
     log: &'a mut Log,
     paid_for: HashMap<CallId, VecDeque<Call>>,
     /// The body before, of which the next one is recorded without what both have.
@@ -125,7 +125,7 @@ pub(in crate::runner::agent) async fn run(
     episode: &Episode,
     session: Session,
     journal: Option<&Journal>,
-    observer: Option<&dyn EpisodeObserver>,
+    observer: Option<EpisodeObserver<'_>>,
     log: &mut Log,
 ) -> ProgramResult {
     let mut paid_for: HashMap<CallId, VecDeque<Call>> = HashMap::new();
@@ -343,7 +343,7 @@ impl Run<'_> {
         self.body_before = Some(body);
         self.log.call(call);
         if let Some(observer) = self.observer {
-            observer.call_ended();
+            observer(Seen::CallEnded);
         }
     }
 
@@ -380,7 +380,7 @@ impl Run<'_> {
         (step.tool_started_at, step.tool_ms) = (Some(started_at), u64::try_from(took.as_millis()).ok());
         let step = step.clone();
         if let Some(observer) = self.observer {
-            observer.step(&step);
+            observer(Seen::Step(&step));
         }
         match reply {
             ToolReply::Tool(reply) => drop(reply.send(tool_answer(tool, observation))),
