@@ -9,7 +9,7 @@ use super::prices::PriceList;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::Compat;
 use crate::base::text::counted;
-use crate::models::{Budget, ModelIdentity, recorded};
+use crate::models::{Budget, Budgeted, Model, ModelIdentity, Price, recorded};
 use crate::net::recording::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::runner::experiment::{
     Concurrency, Experiment, Recording, Setting, VARIANT_SETTINGS, VariantSettings, shipped,
@@ -67,6 +67,14 @@ impl Pool {
 
     pub(crate) fn is_offline(&self) -> bool {
         matches!(self.keys, KeyPolicy::None)
+    }
+
+    /// The model within the budget; what was recorded is paid for.
+    pub(crate) fn budgeted(&self, model: Arc<dyn Model>, price: Option<Price>) -> Arc<dyn Model> {
+        if self.is_offline() || !self.budget.limits().is_any() {
+            return model;
+        }
+        Arc::new(Budgeted::new(model, Arc::clone(&self.budget), price))
     }
 
     /// The model behind a server, behind the recording; none for the baseline.

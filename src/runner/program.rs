@@ -10,7 +10,7 @@ use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visibl
 use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording, locked};
 use crate::dataset::sha256_of_file;
 use crate::models::scripted::Scripted;
-use crate::models::{Api, Budgeted, ModelError, Price, shown_urls};
+use crate::models::{Api, ModelError, Price, shown_urls};
 use crate::net::redact;
 use crate::prompting::protocol;
 use crate::runner::agent::program::{FindModel, Opened, Program, ProgramModel, Start};
@@ -32,17 +32,12 @@ const ITS_OWN: &str = "the agent's own";
 const ITS_OWN_MODELS: &str = "the agent's own models";
 
 /// Builds the variant. Starts nothing.
-pub(super) fn build(
-    spec: &VariantSpec,
-    command: &str,
-    pool: &mut Pool,
-    wiki: &BuiltWiki,
-    price: Option<&PriceRecord>,
-) -> Result<(Variant, Agent), RunError> {
+pub(super) fn build(spec: &VariantSpec, pool: &mut Pool) -> Result<(Variant, Agent), RunError> {
+    let (price, wiki) = (pool.prices.of(&spec.settings), pool.wiki(&spec.settings)?);
     refuse_others(&spec.settings)?;
     let model = model(&spec.settings, pool)?;
     let models = (model, find_model(spec.settings.clone(), pool.clone()));
-    with_models(spec, command, models, wiki, price, !pool.is_offline())
+    with_models(spec, models, &wiki, price, !pool.is_offline())
 }
 
 /// Runs a program on one question over the sample corpus, with a script as its model.
@@ -61,7 +56,7 @@ pub(crate) async fn checked(command: &str, timeout: Option<f64>) -> Result<Traje
         settings: VariantSettings { model: Some("script:scripted".to_owned()), ..spec.settings },
         ..spec
     };
-    let (variant, agent) = with_models(&spec, command, (named, scripted), &wiki, None, false)?;
+    let (variant, agent) = with_models(&spec, (named, scripted), &wiki, None, false)?;
     let question = Question::new("check", "Which element is named after the Latin name of Copenhagen?", Vec::new());
     let episode = episode(&Arc::new(question), &Arc::new(variant));
     Ok(agent.answer(&episode, None).await)
@@ -69,19 +64,19 @@ pub(crate) async fn checked(command: &str, timeout: Option<f64>) -> Result<Traje
 
 fn with_models(
     spec: &VariantSpec,
-    command: &str,
     (model, find_model): (NamedModel, FindModel),
     wiki: &BuiltWiki,
-    price: Option<&PriceRecord>,
+    price: Option<PriceRecord>,
     journaled: bool,
 ) -> Result<(Variant, Agent), RunError> {
     let settings = &spec.settings;
-    let start = start(command)?;
+    let start = start(settings.agent.as_deref().unwrap_or_default())?;
     let tools = tools(settings, wiki)?.into();
     let usual = SessionOptions::default();
     let passages = settings.passages.or(wiki.passages).unwrap_or(usual.passages);
     let timeout = settings.agent_timeout.map_or(Ok(TIMEOUT), Duration::try_from_secs_f64).unwrap_or(TIMEOUT);
-    let variant = record(spec, wiki, price.cloned(), &start, &model)?;
+    let known_price = price.as_ref().map(Price::from);
+    let variant = record(spec, wiki, price, &start, &model)?;
     let model = named_model(settings).map(|(_, name)| name.to_owned());
     let program = Program { start, timeout, find_model, model, tools, passages, opened: Opened::default() };
     let agent = Agent {
@@ -89,7 +84,7 @@ fn with_models(
         source: Arc::clone(&wiki.source),
         session: SessionOptions { passages, observation_chars: settings.observation_chars, ..usual },
         approach: Approach(vec![Stage::Program(Arc::new(program))]),
-        price: price.map(Price::from),
+        price: known_price,
         journaled,
         breaker: None,
         learned: None,
@@ -271,10 +266,8 @@ fn program_model(settings: &VariantSettings, pool: &mut Pool, api: Api, name: &s
         return Err(RunError::usage(message, hint));
     }
     let built = pool.server(&settings)?;
-    let mut model = built.ok_or_else(|| RunError::usage("there is no such model", "see --model"))?.model;
-    if pool.budget.limits().is_any() && !pool.is_offline() {
-        model = Arc::new(Budgeted::new(model, Arc::clone(&pool.budget), price));
-    }
+    let model = built.ok_or_else(|| RunError::usage("there is no such model", "see --model"))?.model;
+    let model = pool.budgeted(model, price);
     let extra_body = ModelSettings(&settings).extra_body();
     Ok(ProgramModel { model, name: name.to_owned(), extra_body, price })
 }

@@ -8,7 +8,7 @@ use crate::base::text::{excerpt, printable};
 use crate::base::{
     Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, ToolSet, Variant, Voting, Wording,
 };
-use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
+use crate::models::{BaselineSettings, LearnedOptions, Price};
 use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
 use crate::prompting::{self, Exemplar, ExemplarOrder, PromptFile, PromptSource, RenderSettings, texts};
 use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
@@ -45,35 +45,19 @@ struct Builder<'a> {
 
 /// Builds a variant. Reads its files; sends nothing.
 pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result<BuiltVariant, RunError> {
-    let settings = &spec.settings;
-    let price = pool.prices.of(settings);
-    let wiki = pool.wiki(settings)?;
-    if let Some(command) = &settings.agent {
-        let (variant, agent) = program(spec, command, pool, &wiki, price.as_ref())?;
+    if spec.settings.agent.is_some() {
+        let (variant, agent) = program(spec, pool)?;
         return Ok(BuiltVariant { variant, agent, notes: Vec::new() });
     }
-    let builder = Builder::new(spec, claims)?;
-    let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
-    // What was recorded is paid for.
-    if pool.budget.limits().is_any() && !pool.is_offline() {
-        let agent = &mut built.agent;
-        let price = price.as_ref().map(Price::from);
-        agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
-    }
-    Ok(built)
+    let wiki = pool.wiki(&spec.settings)?;
+    Builder::new(spec, claims)?.build(spec.name.clone(), pool, &wiki)
 }
 
 #[cfg(feature = "serve")]
 use super::program::build as program;
 
 #[cfg(not(feature = "serve"))]
-fn program(
-    _spec: &VariantSpec,
-    _command: &str,
-    _pool: &mut Pool,
-    _wiki: &BuiltWiki,
-    _price: Option<&PriceRecord>,
-) -> Result<(Variant, Agent), RunError> {
+fn program(_spec: &VariantSpec, _pool: &mut Pool) -> Result<(Variant, Agent), RunError> {
     let message = "this build of wikitrail runs no other agents (--agent)";
     Err(RunError::usage(message, "use a build with the feature `serve`, which is on by default"))
 }
@@ -173,14 +157,10 @@ impl<'a> Builder<'a> {
         Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order, label })
     }
 
-    fn build(
-        self,
-        name: String,
-        pool: &mut Pool,
-        wiki: &BuiltWiki,
-        price: Option<&PriceRecord>,
-    ) -> Result<BuiltVariant, RunError> {
+    fn build(self, name: String, pool: &mut Pool, wiki: &BuiltWiki) -> Result<BuiltVariant, RunError> {
         self.check_source(wiki)?;
+        let price = pool.prices.of(self.settings);
+        let known_price = price.as_ref().map(Price::from);
         let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
         let oracle_context = is_on(self.settings.oracle_context);
         let (voting, notes) = (self.voting(), self.notes());
@@ -199,7 +179,7 @@ impl<'a> Builder<'a> {
         model.fits(&self.decoding(self.method), voting, self.forces_calls())?;
         let prompts = approach.prompts();
         let agent = Agent {
-            model: Arc::clone(&model.model),
+            model: pool.budgeted(Arc::clone(&model.model), known_price),
             source: Arc::clone(&wiki.source),
             session: SessionOptions {
                 wording,
@@ -208,12 +188,12 @@ impl<'a> Builder<'a> {
                 ..SessionOptions::default()
             },
             approach,
-            price: price.map(Price::from),
+            price: known_price,
             journaled,
             breaker: model.breaker.clone(),
             learned: model.learned.clone(),
         };
-        let variant = self.record(name, wording, price.cloned(), prompts, model, wiki)?;
+        let variant = self.record(name, wording, price, prompts, model, wiki)?;
         Ok(BuiltVariant { variant, agent, notes })
     }
 
