@@ -14,7 +14,7 @@ use crate::analysis::report::progress::{Bar, stage_bar};
 use crate::analysis::report::{counted, duration, thousands};
 use crate::base::text::{closest, is_date, printable, shell_word, visible_line};
 use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
-use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
+use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts, explain_freeze};
 use crate::wikipedia::corpus::{
     BuildSettings, Built, Counts, DiffError, Extent, Facts, Format, LEAST_MEMORY, Manifest, OnDuplicate, PackError,
     Progress, Side, build, diff, notice, pack, verify,
@@ -90,8 +90,6 @@ fn unusable(error: CorpusError) -> anyhow::Error {
     Failure::bad_input(error, hint)
 }
 
-// `corpus info`: what a corpus is.
-
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct InfoArgs {
     /// Folder that `corpus build` wrote.
@@ -118,8 +116,6 @@ fn execute_info(args: &InfoArgs) -> anyhow::Result<u8> {
     }
     Ok(failure::OK)
 }
-
-// `corpus pack`: a corpus as one file.
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct PackArgs {
@@ -187,8 +183,6 @@ fn files_of(dir: &Path) -> Vec<PathBuf> {
     below(dir).flat_map(|path| below(&path).chain([path.clone()]).collect::<Vec<_>>()).collect()
 }
 
-// `corpus verify`: whether a folder is what was built.
-
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct VerifyArgs {
     /// Folder that `corpus build` wrote.
@@ -219,8 +213,6 @@ fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
     writeln!(out, "{dir} is not what was built: copy it again, or build it again")?;
     Ok(failure::DIFFERENCE)
 }
-
-// `corpus diff`: what differs between two corpora.
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DiffArgs {
@@ -519,12 +511,12 @@ async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
         args;
     let (links, wiki) = (usize::from(args.links), config::completed(&args.site)?.variant()?);
     let settings = FreezeSettings { dir: dir.clone(), name, datasets, contexts, runs, titles, links, as_of, wiki };
-    let prepared = settings.prepare()?;
-    prepared.notes.iter().for_each(say);
-    let plan = prepared.freezer.plan();
-    say_plan(plan, prepared.freezer.site(), links);
+    let (freezer, notes) = settings.prepare()?;
+    notes.iter().for_each(say);
+    let plan = freezer.plan();
+    say_plan(plan, freezer.site(), links);
     if dry_run {
-        prepared.leave()?;
+        freezer.leave().map_err(explain_freeze)?;
         if json {
             json_line(&mut stdout(), &plan)?;
         }
@@ -541,9 +533,10 @@ async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
             bar.tick();
         }
     };
-    let end = prepared.execute(Interrupts::signals(), &mut show).await;
+    let mut interrupts = Interrupts::signals();
+    let end = freezer.execute(async || interrupts.next().await, &mut show).await;
     bar.finish_and_clear();
-    match end? {
+    match end.map_err(explain_freeze)? {
         FreezeEnd::Done(built, left_out) => print_result(&dir, &built, &left_out, json),
         FreezeEnd::Interrupted(FreezePlan { titles, fetched, .. }) => {
             let (fetched, titles) = (thousands(fetched), counted(titles, "title"));

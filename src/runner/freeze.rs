@@ -2,7 +2,6 @@
 //! and builds. Titles are collected first, which sends nothing.
 
 use super::error::RunError;
-use super::execute::Interrupts;
 use super::model::is_on;
 use super::questions;
 use super::wiki::{WIKIPEDIA, WikiSettings, site};
@@ -39,14 +38,9 @@ pub(crate) struct FreezeSettings {
     pub(crate) wiki: VariantSettings,
 }
 
-pub(crate) struct PreparedFreeze {
-    pub(crate) freezer: Freezer,
-    pub(crate) notes: Vec<String>,
-}
-
 impl FreezeSettings {
-    /// Collects what is needed. Sends nothing.
-    pub(crate) fn prepare(mut self) -> Result<PreparedFreeze, RunError> {
+    /// Collects what is needed; also returns what a person should know. Sends nothing.
+    pub(crate) fn prepare(mut self) -> Result<(Freezer, Vec<String>), RunError> {
         if self.dir.symlink_metadata().is_ok() {
             let message = format!("`{}` exists already", self.dir.display());
             return Err(RunError::usage(message, "a corpus is never changed; name another folder, or remove this one"));
@@ -86,27 +80,12 @@ impl FreezeSettings {
         }
         let Self { dir, name, links, as_of, .. } = self;
         let options = FreezeOptions { dir, name, links, as_of, site, compat, footnotes };
-        let freezer = Freezer::open(options, collected.targets, source).map_err(explain)?;
-        Ok(PreparedFreeze { freezer, notes })
-    }
-}
-
-impl PreparedFreeze {
-    pub(crate) fn leave(self) -> Result<(), RunError> {
-        self.freezer.leave().map_err(explain)
-    }
-
-    pub(crate) async fn execute(
-        self,
-        mut interrupts: Interrupts,
-        progress: &mut (dyn FnMut(FreezeProgress) + Send),
-    ) -> Result<FreezeEnd, RunError> {
-        self.freezer.execute(async || interrupts.next().await, progress).await.map_err(explain)
+        Ok((Freezer::open(options, collected.targets, source).map_err(explain_freeze)?, notes))
     }
 }
 
 /// An error with what to do about it: nothing that was fetched is lost.
-fn explain(error: FreezeError) -> RunError {
+pub(crate) fn explain_freeze(error: FreezeError) -> RunError {
     match error {
         FreezeError::File(error) => StoreError::from(error).into(),
         FreezeError::Damaged { path, line } => RunError::input(
@@ -128,7 +107,7 @@ fn explain(error: FreezeError) -> RunError {
             RunError::unexpected(error, hint)
         }
         FreezeError::Fetch { error, plan: FreezePlan { titles, fetched, .. }, path } => {
-            let error = explain(*error);
+            let error = explain_freeze(*error);
             if error.kind() != super::ErrorKind::Unexpected {
                 return error;
             }

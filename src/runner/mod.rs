@@ -78,7 +78,7 @@ pub(crate) use execute::End;
 pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
-pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
+pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, explain_freeze};
 pub(crate) use hints::shortfalls;
 pub(crate) use import::{AnswerFrom, Import, Imported, import_answers, import_inspect, import_notebook};
 #[cfg(test)]
