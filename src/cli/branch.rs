@@ -18,7 +18,7 @@ use crate::prompting::protocol;
 use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::runner::experiment::{Experiment, ExperimentFile, Output};
 use crate::runner::store::RunFolder;
-use crate::runner::{ExplicitArgs, Origin, Question, without_secrets};
+use crate::runner::{ExplicitArgs, Question, without_secrets};
 use crate::scoring::FailureClass;
 use serde_json::json;
 use std::io::Write as _;
@@ -221,7 +221,7 @@ fn experiment(
     let person = config::person()?;
     let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());
     let question = Question {
-        origin: Origin::Found(&run.path),
+        found: Some(&run.path),
         typed: &typed,
         stored: Some((&run.path, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),

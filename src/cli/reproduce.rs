@@ -13,7 +13,7 @@ use crate::analysis::report::summary::LEVEL;
 use crate::analysis::reproduction::{Figures, Ours, Reproduction, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
-use crate::runner::{Ask, ExplicitArgs, Origin, Question, check_files};
+use crate::runner::{Ask, ExplicitArgs, Question, check_files};
 use clap::Command;
 
 use serde_json::{Value, json};
@@ -146,12 +146,8 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
     let question = Question {
-        origin: match stored {
-            Some(out) => Origin::Found(out),
-            None if typed.has("experiment") => Origin::Named,
-            // A file of this name in the working folder takes the place of ours.
-            None => Origin::Found(&named),
-        },
+        // A file of this name in the working folder takes the place of ours.
+        found: stored.or(Some(named.as_path()).filter(|_| !typed.has("experiment"))),
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(&named),

@@ -17,8 +17,8 @@ use crate::runner::experiment::{
     Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
 use crate::runner::{
-    Ask, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, Origin, PlannedRun, Prepared,
-    Question, Summary, check_files, prepare, questions,
+    Ask, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, PlannedRun, Prepared, Question,
+    Summary, check_files, prepare, questions,
 };
 use crate::scoring::Tally;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (explicit, named) = (args.explicit.clone(), args.dataset.clone());
     let question = Question {
-        origin: stored.map_or(Origin::Named, Origin::Found),
+        found: stored,
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),

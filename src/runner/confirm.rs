@@ -21,20 +21,14 @@ const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
 
 const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
 
-/// Where the parts of an experiment come from that were not typed.
-pub(crate) enum Origin<'a> {
-    /// From a file that was named in this command: it may name servers, but a key is sent to none of them.
-    Named,
-    /// From a file that nobody named, or a command line that a folder stores. It may come from somebody else.
-    Found(&'a Path),
-}
-
 /// Says whether the files that an experiment names may be opened.
 pub(crate) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
 
 /// A command, and what it knows of what was not typed.
 pub(crate) struct Question<'a> {
-    pub(crate) origin: Origin<'a>,
+    /// A file that nobody named, or a folder whose stored command line is used: it may come from somebody else. Without one,
+    /// what is not typed is from a file that was named: it may name servers, but a key is sent to none of them.
+    pub(crate) found: Option<&'a Path>,
     pub(crate) typed: &'a ExplicitArgs,
     /// The folder that holds the command line of an earlier start, and what was typed then.
     pub(crate) stored: Option<(&'a Path, &'a ExplicitArgs)>,
@@ -121,9 +115,7 @@ impl Question<'_> {
     }
 
     fn places(&self, experiment: &Experiment) -> Vec<Untyped> {
-        let matters = |place: &ExternalResource| {
-            matches!(self.origin, Origin::Found(_)) || ["base_url", "agent"].contains(&place.setting)
-        };
+        let matters = |place: &ExternalResource| self.found.is_some() || ["base_url", "agent"].contains(&place.setting);
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
         let is_pipe = |place: &ExternalResource| {
@@ -244,15 +236,12 @@ impl Question<'_> {
     }
 
     fn by(&self) -> String {
-        let path = match self.origin {
-            Origin::Found(path) => Some(path),
-            Origin::Named => self.file,
-        };
-        format!("`{}`", visible_line(&path.unwrap_or(Path::new("")).display().to_string(), LONGEST_PLACE))
+        let path = self.found.or(self.file).unwrap_or(Path::new(""));
+        format!("`{}`", visible_line(&path.display().to_string(), LONGEST_PLACE))
     }
 
     fn answer(&self, experiment: &mut Experiment, untyped: &[Untyped]) -> Result<(), RunError> {
-        let asked = |one: &&Untyped| matches!(self.origin, Origin::Found(_)) || one.kind != Sort::Server;
+        let asked = |one: &&Untyped| self.found.is_some() || one.kind != Sort::Server;
         let Some(by) = untyped.iter().find(asked).or(untyped.first()).map(|first| first.by.clone()) else {
             return Ok(());
         };

@@ -68,7 +68,7 @@ mod variant;
 mod wiki;
 
 pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
-pub(crate) use confirm::{Ask, Origin, Question};
+pub(crate) use confirm::{Ask, Question};
 #[cfg(test)]
 pub(crate) use costs::Expense;
 pub(crate) use costs::{Estimate, EstimateRow};
