@@ -77,21 +77,14 @@ impl Estimate {
     }
 
     pub fn most_calls(&self) -> u64 {
-        self.most().load.calls
+        self.all().most.load.calls
     }
 
     /// All variants as one.
     pub fn all(&self) -> EstimateRow {
         let due = self.rows.iter().map(|row| row.due).sum();
-        EstimateRow { variant: "all".to_owned(), due, expected: self.expected(), most: self.most() }
-    }
-
-    pub fn expected(&self) -> Expense {
-        self.sum(|row| row.expected)
-    }
-
-    pub fn most(&self) -> Expense {
-        self.sum(|row| row.most)
+        let (expected, most) = (self.sum(|row| row.expected), self.sum(|row| row.most));
+        EstimateRow { variant: "all".to_owned(), due, expected, most }
     }
 
     fn sum(&self, of: impl Fn(&EstimateRow) -> Expense) -> Expense {
@@ -111,17 +104,19 @@ impl Estimate {
             0 => "from the prompts, with steps and texts of the usual number and length".to_owned(),
             n => format!("from {}", counted(n, "recorded episode")),
         };
+        let EstimateRow { expected, most, .. } = self.all();
         vec![
-            format!("expected: {}", self.expected()),
-            format!("at most: {}", self.most()),
+            format!("expected: {expected}"),
+            format!("at most: {most}"),
             format!("these are estimates {basis}, at {BYTES_PER_TOKEN} bytes a token; retries are left out"),
         ]
     }
 
     pub fn to_json(&self) -> Value {
+        let EstimateRow { expected, most, .. } = self.all();
         json!({
-            "expected": self.expected().to_json(),
-            "at_most": self.most().to_json(),
+            "expected": expected.to_json(),
+            "at_most": most.to_json(),
             "recorded_episodes": self.records,
         })
     }

@@ -3,7 +3,7 @@
 
 use super::admission::Guard;
 use super::error::RunError;
-use super::folder::{OpenRun, State};
+use super::folder::OpenRun;
 use super::job::Job;
 use super::pace::Pacer;
 use super::summary::Summary;
@@ -65,18 +65,16 @@ pub enum End {
 /// Runs what is due. The listener is called on the task that awaits this, never where episodes run.
 pub(super) async fn execute(
     job: &Job,
-    open: &mut OpenRun,
+    open: &OpenRun,
+    appender: Appender,
+    episodes: Vec<Episode>,
     max_failures: Option<u64>,
     listener: &mut impl Listener,
     interrupts: &mut Interrupts,
 ) -> Result<End, RunError> {
-    let Some(appender) = open.appender.take() else {
-        return Err(RunError::unexpected("the run's file is in use", "start the program again"));
-    };
     let (events, mut received) = mpsc::channel(EVENTS);
     let guard = Arc::new(guard(job, open, max_failures));
     let (stop, stopped) = watch::channel(guard.stops());
-    let episodes = std::mem::take(&mut open.due.episodes);
     listener.event(&begun(job, episodes.len()));
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
@@ -214,7 +212,7 @@ fn show_unsent(job: &Job, shown: &mut BTreeSet<String>, listener: &mut impl List
 /// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it.
 struct History<'a> {
     job: &'a Job,
-    state: State,
+    open: &'a OpenRun,
     ticks: tokio::time::Interval,
     known: u64,
     /// What is being written; a slow disk keeps a thread of its own waiting, and no request.
@@ -222,8 +220,8 @@ struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    fn of(job: &'a Job, open: &OpenRun) -> Self {
-        Self { job, state: open.state(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
+    fn of(job: &'a Job, open: &'a OpenRun) -> Self {
+        Self { job, open, ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
     }
 
     async fn tick(&mut self) {
@@ -237,11 +235,11 @@ impl<'a> History<'a> {
             self.known = decisions;
             let mut manifest = self.job.manifest.clone();
             manifest.limit_history.extend(history);
-            let state = self.state.clone();
+            let (folder, shard) = (self.open.folder.clone(), self.open.lock.shard);
             self.writing = Some(tokio::task::spawn_blocking(move || {
                 // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
                 // wrong.
-                let _ = state.write(&manifest);
+                let _ = folder.write_state(shard, &manifest);
             }));
         }
     }

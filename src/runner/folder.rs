@@ -8,12 +8,13 @@ use super::prices::price_origin;
 use super::prompt_forms::layout_notes;
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
-use super::summary::{Part, Summary, warnings};
+use super::summary::{Summary, warnings};
 use crate::base::line_diff::line_diff;
 use crate::base::text::{counted, is_chinese, shell_word, thousands, visible_line};
-use crate::base::{Manifest, Method, Shard, ShardRecord, Variant};
+use crate::base::{Manifest, Method, Shard, Variant};
 use crate::models::{Price, Spent};
 use crate::net::recording::NOT_OWN_HINT;
+use crate::runner::agent::Episode;
 use crate::runner::experiment::{Output, defaults};
 use crate::runner::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
 use std::collections::{BTreeSet, HashSet};
@@ -40,31 +41,13 @@ pub(super) struct OutputPlan {
 
 pub(super) struct OpenRun {
     pub(super) folder: RunFolder,
-    pub(super) due: Due,
     /// When its first episode was begun; another run of the experiment may come first, or stop everything.
     pub(super) started: Option<Instant>,
-    /// For the one runner that needs it.
-    pub(super) appender: Option<Appender>,
     pub(super) journal: Arc<Journal>,
     pub(super) watch: Option<Arc<Watch>>,
-    part: Option<Part>,
-    lock: Lock,
-}
-
-/// Where it is written down how a run goes: in the manifest, or, of a shard, in a file of its own.
-#[derive(Debug, Clone)]
-pub(super) struct State {
-    folder: RunFolder,
-    shard: Option<Shard>,
-}
-
-impl State {
-    pub(super) fn write(&self, manifest: &Manifest) -> Result<(), StoreError> {
-        match self.shard {
-            None => self.folder.write_manifest(manifest),
-            Some(shard) => self.folder.write_shard(&ShardRecord::of(shard, manifest)),
-        }
-    }
+    /// How many episodes the shard has, where it is one.
+    shard_episodes: Option<u64>,
+    pub(super) lock: Lock,
 }
 
 /// What is left to do, and what stops the run. Asked without the lock for the plan that is shown, and again under it.
@@ -148,8 +131,8 @@ impl OutputPlan {
         lines
     }
 
-    /// Writes down what is about to run, and opens what it is recorded in.
-    pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<OpenRun, RunError> {
+    /// Writes down what is about to run, and opens what it is recorded in. Also returns the episodes that are due.
+    pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<(OpenRun, Appender, Vec<Episode>), RunError> {
         match lock.shard {
             None => self.begin(job, &lock)?,
             Some(shard) => self.join(shard, job)?,
@@ -166,7 +149,7 @@ impl OutputPlan {
         let records = self.folder.records_since(self.records, lock.shard)?;
         // Nobody asks the plan after this, so that each episode is held once.
         let plan = std::mem::take(&mut job.plan);
-        let part = plan.shard.map(|shard| Part { shard, episodes: plan.episodes.len() as u64 });
+        let shard_episodes = plan.shard.map(|_| plan.episodes.len() as u64);
         let (due, watch) = due(&plan, &job.manifest, Some(&records))?;
         let watch = watch.map(Arc::new);
         drop(plan);
@@ -178,8 +161,9 @@ impl OutputPlan {
         let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
         job.notes.extend(warnings(journal.skipped(), "kept in the file, and its call is made again"));
-        let appender = Some(appender.with_journal(Arc::clone(&journal)));
-        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
+        let appender = appender.with_journal(Arc::clone(&journal));
+        let open = OpenRun { folder: self.folder, started: None, journal, watch, shard_episodes, lock };
+        Ok((open, appender, due.episodes))
     }
 
     fn begin(&self, job: &mut Job, lock: &Lock) -> Result<(), RunError> {
@@ -238,7 +222,7 @@ impl OutputPlan {
             manifest.active_ms = before.active_ms;
             manifest.limit_history = before.limit_history;
         }
-        Ok(State { folder: self.folder.clone(), shard: Some(shard) }.write(&job.manifest)?)
+        Ok(self.folder.write_state(Some(shard), &job.manifest)?)
     }
 }
 
@@ -259,13 +243,9 @@ impl OpenRun {
             // Nobody was paid for the baseline and for replays.
             job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
         }
-        self.state().write(&job.manifest)?;
+        self.folder.write_state(shard, &job.manifest)?;
         let records = self.folder.records_since(Some(records), shard)?;
-        Summary::of_records(&self.folder, &records, None, self.part, |_| {})
-    }
-
-    pub(super) fn state(&self) -> State {
-        State { folder: self.folder.clone(), shard: self.lock.shard }
+        Summary::of_records(&self.folder, &records, None, shard.zip(self.shard_episodes), |_| {})
     }
 }
 

@@ -188,15 +188,15 @@ impl Prepared {
         let mut opened = Vec::new();
         for (mut job, output) in runs {
             let lock = lock(&output, listener).await?;
-            let open = output.open(lock, &mut job)?;
+            let (open, appender, episodes) = output.open(lock, &mut job)?;
             job.notes.drain(..).for_each(|note| listener.event(&RunEvent::Note(note)));
-            opened.push((job, open));
+            opened.push((job, open, appender, episodes));
         }
         let (mut summaries, mut end) = (Vec::new(), End::Done);
-        for (mut job, mut open) in opened {
+        for (mut job, mut open, appender, episodes) in opened {
             if end == End::Done {
                 open.started = Some(Instant::now());
-                end = execute(&job, &mut open, max_failures, listener, &mut interrupts).await?;
+                end = execute(&job, &open, appender, episodes, max_failures, listener, &mut interrupts).await?;
             }
             let mut summary = open.close(&mut job)?;
             if pool.breakers.trip().is_some() {

@@ -59,12 +59,6 @@ pub struct Summary {
     pub(crate) evidence: Evidence,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
-    pub(super) shard: Shard,
-    pub(super) episodes: u64,
-}
-
 const LARGER_CONTEXT: &str = "give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or lower --max-steps, --shots or --observation-chars";
 
 #[derive(Debug, Default)]
@@ -144,22 +138,7 @@ impl Summary {
         }
         *self.reasons.entry(line).or_default() += 1;
     }
-}
 
-/// A reason with addresses down to their hosts: what was searched for is left out.
-fn without_paths(detail: &str) -> String {
-    let mut rest = detail;
-    let mut text = String::with_capacity(detail.len());
-    while let Some(at) = rest.find("://") {
-        let host = at + 3 + rest[at + 3..].find(['/', '?', '#', '`', ' ']).unwrap_or(rest.len() - at - 3);
-        text.push_str(&rest[..host]);
-        rest = &rest[host..];
-        rest = &rest[rest.find(['`', ' ']).unwrap_or(rest.len())..];
-    }
-    text + rest
-}
-
-impl Summary {
     /// Scores a run, by its dataset's metric unless one is named. Lines that cannot be read are left out, with a note.
     pub fn of(folder: &Path, metric: Option<Metric>) -> Result<Self, RunError> {
         Self::of_each(folder, metric, |_| {})
@@ -180,22 +159,22 @@ impl Summary {
         Ok(summary)
     }
 
-    /// The same of what was read already: of all of it, or of the episodes of one shard.
+    /// The same of what was read already: of all of it, or of one shard, which is to have so many episodes.
     pub(super) fn of_records(
         folder: &RunFolder,
         records: &Records,
         metric: Option<Metric>,
-        part: Option<Part>,
+        part: Option<(Shard, u64)>,
         mut look: impl FnMut(&ScoredEpisode),
     ) -> Result<Self, RunError> {
-        let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
+        let (manifest, shard) = (folder.manifest()?, part.map(|(shard, _)| shard));
         let mut variants = empty_scores(&manifest, metric);
         let watch = Watch::of_records(folder, &manifest, records)?;
         let mut summary = Self {
             run: folder.path().to_owned(),
             shard,
             active_ms: active_ms(folder, &manifest, shard)?,
-            planned: part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes),
+            planned: part.map_or_else(|| manifest.planned_in_all() as u64, |(_, episodes)| episodes),
             notes: left_out(records).collect(),
             evidence: Evidence::of(folder, &manifest),
             manifest,
@@ -336,6 +315,19 @@ impl Summary {
         let one = servers.all(|(_, other)| other == server);
         (one && !is_own(model, server)).then_some(server)
     }
+}
+
+/// A reason with addresses down to their hosts: what was searched for is left out.
+fn without_paths(detail: &str) -> String {
+    let mut rest = detail;
+    let mut text = String::with_capacity(detail.len());
+    while let Some(at) = rest.find("://") {
+        let host = at + 3 + rest[at + 3..].find(['/', '?', '#', '`', ' ']).unwrap_or(rest.len() - at - 3);
+        text.push_str(&rest[..host]);
+        rest = &rest[host..];
+        rest = &rest[rest.find(['`', ' ']).unwrap_or(rest.len())..];
+    }
+    text + rest
 }
 
 /// The figures of each variant before its first episode.

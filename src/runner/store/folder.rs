@@ -139,8 +139,12 @@ impl RunFolder {
         write_json(&self.manifest_path(), manifest)
     }
 
-    pub(crate) fn write_shard(&self, record: &ShardRecord) -> Result<(), StoreError> {
-        write_json(&self.shard_path(record.shard), record)
+    /// Writes down how a run goes: in the manifest, or, of a shard, in a file of its own.
+    pub(crate) fn write_state(&self, shard: Option<Shard>, manifest: &Manifest) -> Result<(), StoreError> {
+        match shard {
+            None => self.write_manifest(manifest),
+            Some(shard) => write_json(&self.shard_path(shard), &ShardRecord::of(shard, manifest)),
+        }
     }
 
     pub(crate) fn shard(&self, shard: Shard) -> Result<Option<ShardRecord>, StoreError> {
