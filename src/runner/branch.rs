@@ -75,6 +75,15 @@ impl Edit {
         let (names, texts): (Vec<&str>, Vec<String>) = given.unzip();
         BranchEdit::new(&names.join("+"), texts.join("\n"))
     }
+
+    /// Why no edit is of its kind without doing what it does.
+    pub(crate) fn has_no_placebo(&self) -> Option<&'static str> {
+        if self.model.is_some() {
+            return Some("no placebo exists for another model");
+        }
+        let answers = self.action.as_ref().is_some_and(|(tool, _)| *tool == Tool::Finish);
+        answers.then_some("no placebo exists for an edit that gives the answer")
+    }
 }
 
 /// Refuses to go on with branches that differ from these. Other differences are refused where any run is resumed.
@@ -336,17 +345,6 @@ pub(crate) struct Placebos<'a> {
     /// The pages that the question needs, which no placebo opens.
     pub(crate) evidence: Option<&'a GoldEvidence>,
     pub(crate) n: u32,
-}
-
-impl Edit {
-    /// Why no edit is of its kind without doing what it does.
-    pub(crate) fn has_no_placebo(&self) -> Option<&'static str> {
-        if self.model.is_some() {
-            return Some("no placebo exists for another model");
-        }
-        let answers = self.action.as_ref().is_some_and(|(tool, _)| *tool == Tool::Finish);
-        answers.then_some("no placebo exists for an edit that gives the answer")
-    }
 }
 
 impl Placebos<'_> {

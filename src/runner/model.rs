@@ -324,22 +324,7 @@ impl<'a> ModelSettings<'a> {
             _ => self.addresses().into_iter().map(str::to_owned).collect(),
         }
     }
-}
 
-fn unconfirmed(flag: &str, url: &str, provider: Provider<'_>) -> RunError {
-    let (url, provider) = (printable(&redact::url(url), 300), provider.kind.name());
-    let message = format!("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server");
-    RunError::usage(message, CONFIRM)
-}
-
-pub(crate) fn is_on(switch: Option<bool>) -> bool {
-    switch.unwrap_or_default()
-}
-
-/// Largest key file, in bytes; a key is a line.
-const MAX_KEY_FILE: u64 = 16 << 10;
-
-impl ModelSettings<'_> {
     /// The key, from the file or the variable that was named, else from the variable `usual` where it is set.
     pub(super) fn key(self, usual: &str) -> Result<Option<SecretString>, RunError> {
         self.check_key_env()?;
@@ -374,35 +359,7 @@ impl ModelSettings<'_> {
             _ => Ok(()),
         }
     }
-}
 
-/// A key is one word; anything else cannot be sent, and every request would fail.
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
-}
-
-fn key_from(file: &Path) -> Result<SecretString, RunError> {
-    let shown = file.display();
-    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(|error| {
-        let message = format!("cannot read --key-file `{shown}`: {error}");
-        RunError::input(message, "it is a UTF-8 file that holds one line, the key")
-    })?;
-    match text.trim() {
-        key if !is_key(key) => Err(RunError::usage(
-            format!("--key-file `{shown}` holds no usable key"),
-            "the file holds one line, the key, and nothing else",
-        )),
-        key => Ok(SecretString::from(key)),
-    }
-}
-
-/// Longest value of a header from a variable, in bytes.
-const MAX_VALUE: usize = 8 << 10;
-
-/// Headers as they are, and those whose values are secret.
-type ExtraHeaders = (Vec<(String, String)>, Vec<(String, SecretString)>);
-
-impl ModelSettings<'_> {
     /// The header that is sent in place of the usual key, if one is: its name and the variable's.
     pub(super) fn credential(self) -> Option<(String, String)> {
         let (name, variable) = extra::credential(self.0.extra_header.as_ref()?)?;
@@ -460,6 +417,45 @@ impl ModelSettings<'_> {
         Ok(SecretString::from(value))
     }
 }
+
+fn unconfirmed(flag: &str, url: &str, provider: Provider<'_>) -> RunError {
+    let (url, provider) = (printable(&redact::url(url), 300), provider.kind.name());
+    let message = format!("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server");
+    RunError::usage(message, CONFIRM)
+}
+
+pub(crate) fn is_on(switch: Option<bool>) -> bool {
+    switch.unwrap_or_default()
+}
+
+/// Largest key file, in bytes; a key is a line.
+const MAX_KEY_FILE: u64 = 16 << 10;
+
+/// A key is one word; anything else cannot be sent, and every request would fail.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+fn key_from(file: &Path) -> Result<SecretString, RunError> {
+    let shown = file.display();
+    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(|error| {
+        let message = format!("cannot read --key-file `{shown}`: {error}");
+        RunError::input(message, "it is a UTF-8 file that holds one line, the key")
+    })?;
+    match text.trim() {
+        key if !is_key(key) => Err(RunError::usage(
+            format!("--key-file `{shown}` holds no usable key"),
+            "the file holds one line, the key, and nothing else",
+        )),
+        key => Ok(SecretString::from(key)),
+    }
+}
+
+/// Longest value of a header from a variable, in bytes.
+const MAX_VALUE: usize = 8 << 10;
+
+/// Headers as they are, and those whose values are secret.
+type ExtraHeaders = (Vec<(String, String)>, Vec<(String, SecretString)>);
 
 impl Breakers {
     pub(crate) fn model(&self, built: BuiltModel) -> BuiltModel {

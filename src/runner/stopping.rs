@@ -177,6 +177,25 @@ impl Watch {
             _ => score.recall,
         })
     }
+
+    pub(super) fn notes(&self, selection: &Selection) -> Vec<String> {
+        let rule = format!("stop rule: {}", self.rule);
+        if self.is_decided() {
+            // The summary at the end has the figures.
+            let (looked, planned) = (self.stopping().looked, counted(self.places.len(), "question"));
+            return vec![rule, format!("note: it was decided after {looked} of {planned}, so nothing is run")];
+        }
+        let order = match (selection.shuffle, selection.shuffle_like_paper) {
+            (Some(seed), _) => format!("with seed {seed}"),
+            (None, Some(seed)) => format!("as the paper's, with seed {seed}"),
+            (None, None) => "not at all".to_owned(),
+        };
+        vec![
+            rule,
+            format!("note: questions are shuffled {order}"),
+            "note: calls, tokens and costs are those of a run that the rule does not stop".to_owned(),
+        ]
+    }
 }
 
 /// The rule of a run that begins or goes on, with what is recorded. Where that decides it already, nothing is due any more.
@@ -210,27 +229,6 @@ pub(super) fn watch_from_records(
         }
     }
     Ok(watch)
-}
-
-impl Watch {
-    pub(super) fn notes(&self, selection: &Selection) -> Vec<String> {
-        let rule = format!("stop rule: {}", self.rule);
-        if self.is_decided() {
-            // The summary at the end has the figures.
-            let (looked, planned) = (self.stopping().looked, counted(self.places.len(), "question"));
-            return vec![rule, format!("note: it was decided after {looked} of {planned}, so nothing is run")];
-        }
-        let order = match (selection.shuffle, selection.shuffle_like_paper) {
-            (Some(seed), _) => format!("with seed {seed}"),
-            (None, Some(seed)) => format!("as the paper's, with seed {seed}"),
-            (None, None) => "not at all".to_owned(),
-        };
-        vec![
-            rule,
-            format!("note: questions are shuffled {order}"),
-            "note: calls, tokens and costs are those of a run that the rule does not stop".to_owned(),
-        ]
-    }
 }
 
 /// Writes down how many questions earlier starts have looked at, before any is looked at again.

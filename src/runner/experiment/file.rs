@@ -79,7 +79,10 @@ impl ExperimentFile {
             return Err(bad(format!("`{shown}` is larger than 1 MiB")));
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| bad(format!("`{shown}` is not UTF-8 text")))?;
-        let find = |spec: &str| found(&shown, spec);
+        let find = |spec: &str| {
+            let (path, key) = spec.split_at(file_of(spec).len());
+            format!("{}{key}", resolved(&shown, path))
+        };
         Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), Some(&find), &[])?)
     }
 
@@ -172,9 +175,7 @@ impl ExperimentFile {
 
     pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
         let mut settings = dataset.settings.clone();
-        for assignment in &mut settings {
-            self.find(assignment);
-        }
+        settings.iter_mut().for_each(|assignment| self.find(assignment));
         settings
     }
 
@@ -218,11 +219,6 @@ impl ExperimentFile {
 fn resolved(file: &str, path: &str) -> String {
     let beside = Path::new(file).parent().map(|folder| folder.join(path)).unwrap_or_default();
     if Path::new(path).exists() || !beside.exists() { path.to_owned() } else { beside.display().to_string() }
-}
-
-fn found(file: &str, prompt: &str) -> String {
-    let (path, key) = prompt.split_at(file_of(prompt).len());
-    format!("{}{key}", resolved(file, path))
 }
 
 fn overridden(mut draft: Draft, overrides: &Overrides) -> Draft {

@@ -307,31 +307,6 @@ fn named(notes: &mut Notes<'_>, path: String, key: &'static Setting, item: &Span
     Some(Choice { name, settings })
 }
 
-impl Naming {
-    fn read(notes: &mut Notes<'_>, line: usize, template: &str, dimensions: &[Dimension]) -> Self {
-        let mut parts = Vec::new();
-        let mut rest = template;
-        while let Some(at) = rest.find(['{', '}']) {
-            let (before, from) = rest.split_at(at);
-            let Some((name, after)) = from.strip_prefix('{').and_then(|inner| inner.split_once('}')) else {
-                notes.note(line, fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"));
-                return Self::Joined;
-            };
-            let keys = || dimensions.iter().map(|dimension| dimension.setting.name);
-            if let Some(key) = keys().find(|key| *key == name) {
-                parts.push((before.to_owned(), key));
-            } else {
-                let hint = closest(name, keys()).map(|known| format!("did you mean `{{{known}}}`?"));
-                let otherwise = || "placeholders are the keys of [matrix] in braces".to_owned();
-                let message = format!("unknown placeholder `{}` in `names`", quoted(name));
-                notes.note(line, fault(message, &hint.unwrap_or_else(otherwise)));
-            }
-            rest = after;
-        }
-        Self::Template(parts, rest.to_owned())
-    }
-}
-
 /// A variant on its way from a file or a command line to [`VariantSettings`].
 #[derive(Debug, Clone)]
 pub struct Draft {
@@ -421,6 +396,29 @@ enum Naming {
 }
 
 impl Naming {
+    fn read(notes: &mut Notes<'_>, line: usize, template: &str, dimensions: &[Dimension]) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = template;
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, from) = rest.split_at(at);
+            let Some((name, after)) = from.strip_prefix('{').and_then(|inner| inner.split_once('}')) else {
+                notes.note(line, fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"));
+                return Self::Joined;
+            };
+            let keys = || dimensions.iter().map(|dimension| dimension.setting.name);
+            if let Some(key) = keys().find(|key| *key == name) {
+                parts.push((before.to_owned(), key));
+            } else {
+                let hint = closest(name, keys()).map(|known| format!("did you mean `{{{known}}}`?"));
+                let otherwise = || "placeholders are the keys of [matrix] in braces".to_owned();
+                let message = format!("unknown placeholder `{}` in `names`", quoted(name));
+                notes.note(line, fault(message, &hint.unwrap_or_else(otherwise)));
+            }
+            rest = after;
+        }
+        Self::Template(parts, rest.to_owned())
+    }
+
     /// The name of a variant. A placeholder whose dimension does not matter is left out with the text before it.
     fn name(&self, named: &[(&'static str, &str)]) -> String {
         match self {

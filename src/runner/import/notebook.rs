@@ -718,68 +718,7 @@ impl Trace {
         recorded.trajectory.repairs = self.bad_calls.into_iter().map(missing_action).collect();
         Ok(recorded)
     }
-}
 
-/// The episodes of a printed text, each with its line, from 1, or why it is none.
-pub fn printed(text: &str) -> Vec<(usize, Result<RecordedEpisode, String>)> {
-    let episode = |mut trace: Trace| {
-        let info = trace.info.take().transpose().and_then(|info| Info::of(&info.unwrap_or_default()));
-        (trace.line, info.and_then(|info| trace.episode(info)))
-    };
-    read_traces(text).into_iter().map(episode).collect()
-}
-
-/// Whether a line begins a question, as the notebooks print it: `3687 Question: …`.
-fn is_heading(line: &str) -> bool {
-    heading(line).is_some()
-}
-
-fn heading(line: &str) -> Option<Heading<'_>> {
-    let (first, rest) = line.split_once(' ')?;
-    let number = first.parse().ok();
-    let (claim, question) = labelled(if number.is_some() || first == "None" { rest } else { line })?;
-    Some(Heading { number, claim, question })
-}
-
-struct Heading<'a> {
-    number: Option<usize>,
-    claim: bool,
-    question: &'a str,
-}
-
-#[derive(Clone, Copy)]
-enum Part {
-    Question,
-    Thought,
-    Action,
-    Observation,
-    /// Text around the episode.
-    Other,
-}
-
-fn read_traces(text: &str) -> Vec<Trace> {
-    let (mut traces, mut part): (Vec<Trace>, Part) = (Vec::new(), Part::Other);
-    for (line, number) in text.lines().zip(1..) {
-        // Where questions are numbered, one without a number is the model's.
-        let numbered = traces.last().is_some_and(|trace| trace.question_idx.is_some());
-        if let Some(heading) = heading(line).filter(|heading| heading.number.is_some() || !numbered) {
-            let Heading { number: question_idx, claim, question } = heading;
-            let question = question.to_owned();
-            traces.push(Trace { line: number, claim, question, question_idx, ..Trace::default() });
-            part = Part::Question;
-        } else if let Some(trace) = traces.last_mut() {
-            part = trace.take(line, part);
-        }
-    }
-    for step in traces.iter_mut().flat_map(|trace| &mut trace.steps) {
-        for text in [&mut step.thought, &mut step.action_text, &mut step.observation].into_iter().flatten() {
-            text.truncate(text.trim_end_matches('\n').len());
-        }
-    }
-    traces
-}
-
-impl Trace {
     /// Takes a line below the question; returns what the next one goes on with.
     fn take(&mut self, line: &str, part: Part) -> Part {
         let next = self.steps.len() + 1;
@@ -842,6 +781,65 @@ impl Trace {
         }
         part
     }
+}
+
+/// The episodes of a printed text, each with its line, from 1, or why it is none.
+pub fn printed(text: &str) -> Vec<(usize, Result<RecordedEpisode, String>)> {
+    let episode = |mut trace: Trace| {
+        let info = trace.info.take().transpose().and_then(|info| Info::of(&info.unwrap_or_default()));
+        (trace.line, info.and_then(|info| trace.episode(info)))
+    };
+    read_traces(text).into_iter().map(episode).collect()
+}
+
+/// Whether a line begins a question, as the notebooks print it: `3687 Question: …`.
+fn is_heading(line: &str) -> bool {
+    heading(line).is_some()
+}
+
+fn heading(line: &str) -> Option<Heading<'_>> {
+    let (first, rest) = line.split_once(' ')?;
+    let number = first.parse().ok();
+    let (claim, question) = labelled(if number.is_some() || first == "None" { rest } else { line })?;
+    Some(Heading { number, claim, question })
+}
+
+struct Heading<'a> {
+    number: Option<usize>,
+    claim: bool,
+    question: &'a str,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Question,
+    Thought,
+    Action,
+    Observation,
+    /// Text around the episode.
+    Other,
+}
+
+fn read_traces(text: &str) -> Vec<Trace> {
+    let (mut traces, mut part): (Vec<Trace>, Part) = (Vec::new(), Part::Other);
+    for (line, number) in text.lines().zip(1..) {
+        // Where questions are numbered, one without a number is the model's.
+        let numbered = traces.last().is_some_and(|trace| trace.question_idx.is_some());
+        if let Some(heading) = heading(line).filter(|heading| heading.number.is_some() || !numbered) {
+            let Heading { number: question_idx, claim, question } = heading;
+            let question = question.to_owned();
+            traces.push(Trace { line: number, claim, question, question_idx, ..Trace::default() });
+            part = Part::Question;
+        } else if let Some(trace) = traces.last_mut() {
+            part = trace.take(line, part);
+        }
+    }
+    for step in traces.iter_mut().flat_map(|trace| &mut trace.steps) {
+        for text in [&mut step.thought, &mut step.action_text, &mut step.observation].into_iter().flatten() {
+            text.truncate(text.trim_end_matches('\n').len());
+        }
+    }
+    traces
 }
 
 /// What the cells of a notebook have printed.

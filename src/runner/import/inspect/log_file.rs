@@ -287,19 +287,13 @@ pub(super) struct Sample {
     choices: Value,
     #[serde(default)]
     output: Value,
-    #[serde(default)]
     scores: Option<Map<String, Value>>,
-    #[serde(default)]
     error: Option<Value>,
-    #[serde(default)]
     limit: Option<Value>,
     #[serde(default)]
     metadata: Value,
-    #[serde(default)]
     events: Option<Vec<Value>>,
-    #[serde(default)]
     attachments: Option<HashMap<String, Value>>,
-    #[serde(default)]
     model_usage: Option<Map<String, Value>>,
     #[serde(default)]
     total_time: Value,
