@@ -1,6 +1,6 @@
 //! Which recorded episodes are branched off, at which step and by which edit.
 
-use crate::analysis::Tell;
+use crate::analysis::Notify;
 use crate::analysis::repair::{Classes, class_of};
 use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::bounded::text_at_most;
@@ -23,8 +23,8 @@ const MAX_OBSERVATION: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct BranchRequest {
-    pub(crate) at: At,
-    /// Whose right episodes [`At::Parting`] compares with; nothing for the other variant of the run.
+    pub(crate) at: BranchStep,
+    /// Whose right episodes [`BranchStep::Parting`] compares with; nothing for the other variant of the run.
     pub(crate) from: Option<RunRef>,
     pub(crate) thought: Option<String>,
     pub(crate) drop_thought: bool,
@@ -90,13 +90,13 @@ impl PlaceboForks {
 
 /// The episodes that are not branched off although the flags ask for them.
 #[derive(Default)]
-struct LeftOut {
+struct SkippedEpisodes {
     /// Whether there is any episode of the variant and the id.
     found: bool,
     reasons: BTreeMap<String, usize>,
 }
 
-impl LeftOut {
+impl SkippedEpisodes {
     fn lines(&self) -> impl Iterator<Item = String> {
         self.reasons.iter().map(|(why, n)| format!("note: {} left out: {why}", counted(*n, "episode")))
     }
@@ -139,7 +139,7 @@ pub(crate) fn only_variant(source: &GradedRun, run: &RunRef) -> Result<String, R
 
 impl BranchRequest {
     /// The episodes of a run, or those of one question; notes go to `tell`.
-    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: Tell<'_>) -> Result<ChosenForks, RunError> {
+    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: Notify<'_>) -> Result<ChosenForks, RunError> {
         let source = GradedRun::open(&run.path)?;
         source.notes.iter().cloned().for_each(tell);
         let Some(manifest) = source.manifest.clone() else {
@@ -154,7 +154,7 @@ impl BranchRequest {
         let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
         let titles = self.titles(&source)?;
         let path = run.path.display().to_string();
-        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), LeftOut::default());
+        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), SkippedEpisodes::default());
         let mut placebos = PlaceboForks::default();
         for graded in source.episodes() {
             let graded = graded?;
@@ -207,10 +207,10 @@ impl BranchRequest {
         Ok(titles)
     }
 
-    fn right(&self, run: &RunRef, variant: &str) -> Result<Right, RunError> {
+    fn right(&self, run: &RunRef, variant: &str) -> Result<RightEpisodes, RunError> {
         match (self.at, &self.from) {
-            (At::Parting, from) => Right::read(from.as_ref(), run, variant),
-            (_, None) => Ok(Right::default()),
+            (BranchStep::Parting, from) => RightEpisodes::read(from.as_ref(), run, variant),
+            (_, None) => Ok(RightEpisodes::default()),
             (_, Some(_)) => Err(RunError::usage(
                 "only `--at parting` compares with another run",
                 "remove --from, or use --at parting",
@@ -222,7 +222,7 @@ impl BranchRequest {
     fn cut(
         &self,
         trajectory: &Trajectory,
-        right: &Right,
+        right: &RightEpisodes,
         evidence: Option<&GoldEvidence>,
     ) -> Result<Result<(usize, Edit), String>, RunError> {
         let at = match self.at.place(trajectory, right)? {
@@ -293,15 +293,15 @@ fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String>
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At {
+pub(crate) enum BranchStep {
     Step(usize),
     LastSearch,
     Parting,
 }
 
-impl At {
+impl BranchStep {
     /// The step, as its place among all, or why an episode has none.
-    fn place(self, trajectory: &Trajectory, right: &Right) -> Result<Result<usize, String>, RunError> {
+    fn place(self, trajectory: &Trajectory, right: &RightEpisodes) -> Result<Result<usize, String>, RunError> {
         let place = match self {
             Self::Step(step) => Ok(step),
             Self::LastSearch => {
@@ -323,14 +323,14 @@ impl At {
 
 /// The right episodes that `parting` compares with: of each question the first repeat that is right.
 #[derive(Default)]
-struct Right {
+struct RightEpisodes {
     run: Option<GradedRun>,
     /// Whose they are, as `RUN@VARIANT`.
     name: String,
     places: BTreeMap<String, usize>,
 }
 
-impl Right {
+impl RightEpisodes {
     /// Of the variant that is named, else of the other one of two in the run.
     fn read(named: Option<&RunRef>, run: &RunRef, variant: &str) -> Result<Self, RunError> {
         let path = named.map_or(&run.path, |named| &named.path);

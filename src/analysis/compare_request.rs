@@ -1,17 +1,17 @@
 //! Comparisons of runs and tables as a person asks for them: what is read, paired, warned of and judged by conditions.
 
-use crate::analysis::compare::conditions::{Argument, Judged, Terms, evaluate};
+use crate::analysis::compare::conditions::{Argument, ConditionResult, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
     CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, Settings, Variant,
     among_all, compare, efforts, optimism,
 };
-use crate::analysis::report::comparison::{ComparisonExtras, OverHoldout};
+use crate::analysis::report::comparison::{ComparisonExtras, HoldoutNotes};
 use crate::analysis::results::{
     self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, differences,
     folder_name, with_judges, with_recorded,
 };
-use crate::analysis::{Tell, flip_lists};
+use crate::analysis::{Notify, flip_lists};
 use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
@@ -53,7 +53,7 @@ pub(crate) struct CompareRequest<'t> {
     pub(crate) resamples: usize,
     pub(crate) conditions: Vec<String>,
     /// Takes what a reader should know, a sentence each.
-    pub(crate) tell: Tell<'t>,
+    pub(crate) tell: Notify<'t>,
 }
 
 impl CompareRequest<'_> {
@@ -449,7 +449,7 @@ impl CompareRequest<'_> {
         sources: &[Source],
         comparison: &Comparison,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<OverHoldout>, RunError> {
+    ) -> Result<Option<HoldoutNotes>, RunError> {
         let Some(holdout) = Holdout::of(sources, self.holdout.as_deref())? else {
             if self.dev.is_empty() {
                 warnings.extend(Holdout::unusable(sources));
@@ -464,7 +464,7 @@ impl CompareRequest<'_> {
             if self.dev.is_empty() { Vec::new() } else { self.beside_development(sources, comparison, &holdout)? };
         let looks = holdout.look(sources, self.figures());
         warnings.extend(looks.warnings.iter().cloned());
-        Ok(Some(OverHoldout { sentence: looks.sentence(), looks, optimism }))
+        Ok(Some(HoldoutNotes { sentence: looks.sentence(), looks, optimism }))
     }
 
     /// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
@@ -517,7 +517,7 @@ fn closed_books_of(sources: &[Source], names: &[String], matching: Option<&Match
 impl ComparedRuns {
     /// Notes the look at the holdout in the ledger, once somebody can see the figures, and tells what the written comparison
     /// does not show on the terminal.
-    pub(crate) fn note_look(&mut self, shown: bool, tell: Tell<'_>) {
+    pub(crate) fn note_look(&mut self, shown: bool, tell: Notify<'_>) {
         let Some(holdout) = &mut self.extras.holdout else { return };
         if !shown {
             holdout.lines().for_each(|line| tell(visible_line(line, 500)));
@@ -544,7 +544,7 @@ struct Possibilities {
 }
 
 /// The truth of a condition, in which variants may have their short names, or an error that points at its place.
-fn evaluated(condition: &str, short: &ShortNames, terms: &Terms<'_>) -> Result<Judged, RunError> {
+fn evaluated(condition: &str, short: &ShortNames, terms: &Terms<'_>) -> Result<ConditionResult, RunError> {
     let of_whole = |name: &str, arguments: &[Argument], at: usize| {
         let mut arguments = arguments.to_vec();
         for argument in &mut arguments {
@@ -673,12 +673,12 @@ enum Plan {
 #[derive(Debug, Deserialize)]
 struct PlannedRun {
     run: PathBuf,
-    variants: Vec<Named>,
+    variants: Vec<PlannedVariant>,
     experiment: Option<ExperimentRecord>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
+struct PlannedVariant {
     name: String,
 }
 
@@ -708,7 +708,7 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
     let (mut sources, mut pairs) = (Vec::new(), Vec::new());
     for PlannedRun { run, variants, experiment } in runs {
         let of_run = experiment.map(|experiment| experiment.pairs).unwrap_or_default();
-        for Named { name } in variants {
+        for PlannedVariant { name } in variants {
             let run = RunRef { path: run.clone(), variant: Some(name) };
             sources.push(Source { run, origin: None, episodes: [].into() });
             pairs.push(of_run.clone());

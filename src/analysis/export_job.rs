@@ -1,6 +1,6 @@
 //! Exports of runs: the episodes that a filter takes, with their prompts, metrics and judgements, in one format.
 
-use crate::analysis::Tell;
+use crate::analysis::Notify;
 use crate::analysis::export::{
     Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonLines, JsonRows, Layout, LogHeader,
     LogTotals, Origin, Scored, Table, atif, header, otlp, write_conversation,
@@ -51,7 +51,7 @@ pub(crate) struct ExportJob<'t> {
     pub(crate) with_exemplars: bool,
     pub(crate) with_prompts: bool,
     /// Takes what a reader should know, a sentence each.
-    pub(crate) tell: Tell<'t>,
+    pub(crate) tell: Notify<'t>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -67,14 +67,14 @@ pub(crate) struct ExportFilter {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct Counts {
     pub(crate) episodes: usize,
     steps: usize,
     /// What of each run was written whose questions may be those of a holdout, by its place among the runs.
     looks: BTreeMap<usize, ExportedRun>,
 }
 
-impl Written {
+impl Counts {
     fn see(&mut self, at: usize, run: &NamedRun, trajectory: &Trajectory) {
         if run.manifest.dataset.ids_file.is_none() {
             return;
@@ -139,12 +139,7 @@ impl ExportJob<'_> {
     }
 
     /// Writes a file, packed if its name says so.
-    pub(crate) fn write_file(
-        &self,
-        path: &Path,
-        file: File,
-        totals: Option<LogTotals>,
-    ) -> Result<Written, ExportError> {
+    pub(crate) fn write_file(&self, path: &Path, file: File, totals: Option<LogTotals>) -> Result<Counts, ExportError> {
         if !path.to_string_lossy().to_lowercase().ends_with(".gz") {
             return self.write(Box::new(BufWriter::new(file)), totals);
         }
@@ -158,7 +153,7 @@ impl ExportJob<'_> {
         &'o self,
         out: Box<dyn Write + Send + 'o>,
         totals: Option<LogTotals>,
-    ) -> Result<Written, ExportError> {
+    ) -> Result<Counts, ExportError> {
         if self.format == ExportFormat::Chat {
             return self.write_chat(out);
         }
@@ -169,7 +164,7 @@ impl ExportJob<'_> {
     fn fill<'o>(
         &self,
         open: impl FnOnce(Vec<String>) -> Result<Box<dyn Export + 'o>, ExportError>,
-    ) -> Result<Written, ExportError> {
+    ) -> Result<Counts, ExportError> {
         let mut datasets = QuestionCache::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
@@ -179,7 +174,7 @@ impl ExportJob<'_> {
         }
         datasets.left_out().into_iter().for_each(self.tell);
         let mut export = open(datasets.meta.clone())?;
-        let mut written = Written::default();
+        let mut written = Counts::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
@@ -320,11 +315,11 @@ fn is_clean(trajectory: &Trajectory) -> bool {
 
 impl ExportJob<'_> {
     /// Writes the matching conversations. Episodes that give none are counted and reported.
-    fn write_chat(&self, out: impl Write) -> Result<Written, ExportError> {
+    fn write_chat(&self, out: impl Write) -> Result<Counts, ExportError> {
         let mut out = BufWriter::new(out);
         let (mut read, mut not_right) = (0_usize, 0_usize);
         let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
-        let mut written = Written::default();
+        let mut written = Counts::default();
         for (at, run) in self.runs.iter().enumerate() {
             let stored = Stored::of(&run.folder, &run.manifest)?;
             let mut prompts = Prompts::of(self, run)?;
@@ -417,7 +412,7 @@ impl ExportJob<'_> {
     }
 
     /// Writes a new folder beside its place and gives it its name when it is whole.
-    pub(crate) fn write_hf(&self, path: &Path) -> Result<Written, ExportError> {
+    pub(crate) fn write_hf(&self, path: &Path) -> Result<Counts, ExportError> {
         let shown = shell_word(&visible_line(&path.display().to_string(), 300));
         let is_empty_folder = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         if path.exists() && !is_empty_folder() {
@@ -445,7 +440,7 @@ impl ExportJob<'_> {
     }
 
     /// Counts the export of a holdout run as a look at the holdout, as the file holds its scores, and says the number of looks.
-    pub(crate) fn count_looks(&self, written: &Written) {
+    pub(crate) fn count_looks(&self, written: &Counts) {
         let runs = written.looks.iter().map(|(at, exported)| (&self.runs[*at].manifest, exported));
         let (looks, mut warnings) = Holdout::exported(runs);
         for mut look in looks {
@@ -549,7 +544,7 @@ impl<'a> Prompts<'a> {
         Ok(prompts)
     }
 
-    fn note(&self, tell: Tell<'_>) {
+    fn note(&self, tell: Notify<'_>) {
         if self.missing > 0 {
             tell(format!(
                 "note: {}: {} of {} cannot be made again as they were sent; `wikitrail replay` says what differs",

@@ -1,7 +1,7 @@
 //! Files from public sources, resumable and checked: `NAME.part` while one is fetched, with the server's version of it in
 //! `NAME.part.version`.
 
-use crate::analysis::Tell;
+use crate::analysis::Notify;
 use crate::analysis::report::progress::{Bar, download_bar};
 use crate::base::text::shell_word;
 use crate::dataset::{PublicSource, sha256_of_file};
@@ -33,7 +33,7 @@ pub(crate) fn address(source: &PublicSource, base: Option<&str>) -> String {
 }
 
 /// An existing file, accepted if its digest matches or is unknown.
-pub(crate) fn existing(source: &PublicSource, target: &Path, tell: Tell<'_>) -> Result<Option<Fetched>, RunError> {
+pub(crate) fn existing(source: &PublicSource, target: &Path, tell: Notify<'_>) -> Result<Option<Fetched>, RunError> {
     let Ok(meta) = target.metadata() else { return Ok(None) };
     let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
     if let Some(wrong) = source.difference(target, &sha256).map_err(|error| cannot("read", target, &error))? {

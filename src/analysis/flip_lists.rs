@@ -22,7 +22,7 @@ pub(crate) fn flip_lists(
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
     let finder = Finder::new(sources);
-    let mut opened = Opened::default();
+    let mut opened = CorpusCache::default();
     let lists = pairs.into_iter().map(|(a, b)| {
         let flips = flips(&columns[a], &columns[b]);
         let editions = stale_gold.then(|| Editions::of([a, b].map(|at| (&columns[at], &sources[at])), &mut opened));
@@ -102,7 +102,7 @@ fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
 
 type Lookup = Box<dyn Fn(&str) -> Result<Option<String>, RunError>>;
 
-pub(crate) struct Dated {
+pub(crate) struct Corpus {
     id: String,
     /// What a run over it records.
     identity: String,
@@ -114,19 +114,19 @@ pub(crate) struct Dated {
 
 /// Corpora by the paths in manifests, each opened once.
 #[derive(Default)]
-pub(crate) struct Opened(HashMap<String, Result<Rc<Dated>, String>>);
+pub(crate) struct CorpusCache(HashMap<String, Result<Rc<Corpus>, String>>);
 
 /// The corpora of two variants, or why gold cannot be compared between them.
 pub(crate) struct Editions {
-    corpora: Result<[Rc<Dated>; 2], String>,
+    corpora: Result<[Rc<Corpus>; 2], String>,
     described: [Edition; 2],
 }
 
 impl Editions {
     /// The one with the later date is the newer one; without two dates, the second.
-    pub(crate) fn of(pair: [(&Variant, &Source); 2], opened: &mut Opened) -> Self {
+    pub(crate) fn of(pair: [(&Variant, &Source); 2], opened: &mut CorpusCache) -> Self {
         let found = pair.map(|(_, source)| opened.of(source));
-        let as_of = |found: &Result<Rc<Dated>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
+        let as_of = |found: &Result<Rc<Corpus>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
         let mut described = [0, 1].map(|at| Edition {
             variant: pair[at].0.name.clone(),
             wiki: pair[at].1.variant().map(|variant| variant.wiki.clone()),
@@ -151,12 +151,12 @@ impl Editions {
         let none = Gold::default();
         let gold = gold.unwrap_or(&none);
         let texts =
-            |corpus: &Dated| gold.pages.iter().map(|page| (corpus.text)(page)).collect::<Result<Vec<_>, RunError>>();
+            |corpus: &Corpus| gold.pages.iter().map(|page| (corpus.text)(page)).collect::<Result<Vec<_>, RunError>>();
         Ok(Some(gold.judged(&texts(&corpora[0])?, &texts(&corpora[1])?)))
     }
 }
 
-fn both([a, b]: [Result<Rc<Dated>, String>; 2]) -> Result<[Rc<Dated>; 2], String> {
+fn both([a, b]: [Result<Rc<Corpus>, String>; 2]) -> Result<[Rc<Corpus>; 2], String> {
     let (a, b) = (a?, b?);
     if a.id == b.id {
         return Err("both read the same corpus".to_owned());
@@ -169,8 +169,8 @@ fn both([a, b]: [Result<Rc<Dated>, String>; 2]) -> Result<[Rc<Dated>; 2], String
     }
 }
 
-impl Opened {
-    fn of(&mut self, source: &Source) -> Result<Rc<Dated>, String> {
+impl CorpusCache {
+    fn of(&mut self, source: &Source) -> Result<Rc<Corpus>, String> {
         let variant = source.variant().ok_or("tables of figures have no corpus")?;
         let named = visible_line(&variant.wiki, 120);
         let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is not a corpus"))?;
@@ -184,7 +184,7 @@ impl Opened {
 }
 
 #[cfg(feature = "index")]
-fn open(dir: &str) -> Result<Dated, String> {
+fn open(dir: &str) -> Result<Corpus, String> {
     // The path is somebody's manifest's: a pipe or a device may never end.
     if std::path::Path::new(dir).metadata().is_ok_and(|found| !found.is_dir() && !found.is_file()) {
         return Err("it is neither a file nor a folder".to_owned());
@@ -198,10 +198,10 @@ fn open(dir: &str) -> Result<Dated, String> {
         let page = page.map_err(|error| RunError::input(error, "`wikitrail corpus verify DIR` lists what is wrong"))?;
         Ok(page.map(|page| page.blocks.join("\n")))
     };
-    Ok(Dated { id, identity, as_of, extent, text: Box::new(text) })
+    Ok(Corpus { id, identity, as_of, extent, text: Box::new(text) })
 }
 
 #[cfg(not(feature = "index"))]
-fn open(_: &str) -> Result<Dated, String> {
+fn open(_: &str) -> Result<Corpus, String> {
     Err("this program was built without corpora".to_owned())
 }

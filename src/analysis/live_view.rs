@@ -57,7 +57,7 @@ const SETTLED: Duration = Duration::from_secs(2);
 const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
 
 #[derive(Debug, Clone)]
-pub(crate) struct Viewing {
+pub(crate) struct ViewSettings {
     pub(crate) folders: Vec<String>,
     pub(crate) bind: SocketAddr,
     /// Whether judgements are written to the runs' folders.
@@ -68,7 +68,7 @@ pub(crate) struct Viewing {
 
 #[derive(Debug, Clone)]
 struct Viewer {
-    settings: Arc<Viewing>,
+    settings: Arc<ViewSettings>,
     /// Becomes true when the server ends, so that streams end too.
     ended: watch::Receiver<bool>,
     streams: Arc<Semaphore>,
@@ -114,7 +114,7 @@ impl FolderState {
 }
 
 /// A server of runs, its address with the random word, and what ends its streams.
-pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Sender<bool>), ServeError> {
+pub(crate) async fn view(settings: ViewSettings) -> Result<(Server, String, watch::Sender<bool>), ServeError> {
     let (bind, token) = (settings.bind, settings.token.clone());
     let (end, ended) = watch::channel(false);
     let viewer = Viewer {
@@ -489,7 +489,7 @@ async fn annotated(
 
 #[cfg(test)]
 mod tests {
-    use super::{FolderState, Viewer, Viewing, keep_token, known_token};
+    use super::{FolderState, ViewSettings, Viewer, keep_token, known_token};
     use crate::analysis::results::RunRef;
     use std::fs::{self, File};
     use std::net::{Ipv4Addr, SocketAddr};
@@ -542,7 +542,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let run = [RunRef { path: dir.path().to_owned(), variant: None }];
         let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let settings = Viewing { folders: vec![], bind, annotate: false, token: String::new() };
+        let settings = ViewSettings { folders: vec![], bind, annotate: false, token: String::new() };
         let viewer = Viewer {
             settings: Arc::new(settings),
             ended: tokio::sync::watch::channel(false).1,

@@ -46,4 +46,4 @@ pub(crate) mod scores;
 pub(crate) use flip_lists::flip_lists;
 pub(crate) use merge::{Merged, merge};
 
-pub(crate) type Tell<'a> = &'a dyn Fn(String);
+pub(crate) type Notify<'a> = &'a dyn Fn(String);

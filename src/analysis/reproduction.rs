@@ -46,11 +46,11 @@ pub(crate) struct Table<'a> {
     pub(crate) metric: &'static str,
     /// Names of the published systems, one per column.
     pub(crate) sources: Vec<&'a str>,
-    pub(crate) rows: Vec<Ours<'a>>,
+    pub(crate) rows: Vec<ReproductionRow<'a>>,
 }
 
 /// A row: our figure, and the published ones for the same method.
-pub(crate) struct Ours<'a> {
+pub(crate) struct ReproductionRow<'a> {
     pub(crate) variant: &'a str,
     /// Our mean, 0 to 1; absent if nothing was measured.
     pub(crate) mean: Option<f64>,
@@ -63,7 +63,7 @@ pub(crate) struct Ours<'a> {
     pub(crate) published: Vec<Option<f64>>,
 }
 
-impl Ours<'_> {
+impl ReproductionRow<'_> {
     /// Where a figure in per cent lies relative to the interval, whose ends are `inside`.
     pub(crate) fn position(&self, percent: f64) -> Option<&'static str> {
         let share = share(percent);
@@ -200,7 +200,7 @@ impl Reproduction {
                     published.figures.iter().filter(|of| of.dataset == dataset.name && of.metric == metric);
                 Some(figures.find(|figure| figure.variant == self.stands_for(name))?.percent)
             };
-            Ours {
+            ReproductionRow {
                 variant: name,
                 mean,
                 interval,
@@ -327,7 +327,7 @@ fn grid(table: &Table<'_>) -> Grid {
     // The title has the whole word, and the columns have to fit.
     let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric, false) };
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
-    let ours = Columns::of("method", |row: &Ours<'_>| Cell::text(row.variant))
+    let ours = Columns::of("method", |row: &ReproductionRow<'_>| Cell::text(row.variant))
         .numbers(metric, |row| row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))))
         .numbers(format!("{} %", LEVEL * 100.0), |row| row.interval.map_or_else(Cell::nothing, interval))
         .numbers("n", |row| Cell::count("n", row.n));
@@ -338,7 +338,7 @@ fn grid(table: &Table<'_>) -> Grid {
     let DatasetRecord { selected, questions, path, .. } = &table.summary.manifest.dataset;
     let about = format!("{} of {} of {path}", thousands(*selected), counted(*questions, "question"));
     let title = format!("{}, {} in per cent; {about}", table.dataset, label(table.metric, false));
-    let key = |row: &Ours<'_>| Key { group: table.dataset.to_owned(), ..Key::of(table.metric, row.variant) };
+    let key = |row: &ReproductionRow<'_>| Key { group: table.dataset.to_owned(), ..Key::of(table.metric, row.variant) };
     columns.grid("reproduction", title, &table.rows, key)
 }
 
@@ -347,7 +347,7 @@ fn interval(interval: Interval) -> Cell {
     Cell { text: format!("{} to {}", percent(low), percent(high)), figures: vec![("low", low), ("high", high)] }
 }
 
-fn published(ours: &Ours<'_>, at: usize) -> Cell {
+fn published(ours: &ReproductionRow<'_>, at: usize) -> Cell {
     let Some(percent) = ours.published[at] else { return Cell::nothing() };
     let position = ours.position(percent).unwrap_or_default();
     Cell::figure("published", share(percent), format!("{percent:.1} {position}").trim_end())
@@ -355,13 +355,13 @@ fn published(ours: &Ours<'_>, at: usize) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ours, share};
+    use super::{ReproductionRow, share};
     use crate::base::stats::Interval;
 
     #[test]
     fn the_ends_of_an_interval_belong_to_it() {
         let interval = Some(Interval { low: 0.25, high: 0.5 });
-        let ours = Ours { variant: "", mean: None, interval, n: 0, not_measured: 0, published: Vec::new() };
+        let ours = ReproductionRow { variant: "", mean: None, interval, n: 0, not_measured: 0, published: Vec::new() };
         let positions = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| ours.position(percent));
         assert_eq!(positions, ["below", "inside", "inside", "inside", "above"].map(Some));
     }

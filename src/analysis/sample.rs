@@ -1,6 +1,6 @@
 //! Which episodes to judge: as many of each stratum, chosen by a seed.
 
-use crate::analysis::Tell;
+use crate::analysis::Notify;
 use crate::analysis::results::{Field, GradedRun, RunRef};
 use crate::base::{Trajectory, sha256_hex};
 use crate::runner::RunError;
@@ -104,7 +104,7 @@ pub(crate) fn sampled(
     stratify: &[Stratum],
     size: Option<usize>,
     seed: u64,
-    tell: Tell<'_>,
+    tell: Notify<'_>,
 ) -> Result<Vec<SampledEpisode>, RunError> {
     let mut fields: HashMap<(String, usize), String> = HashMap::new();
     let source = GradedRun::open_with(&run.path, None, |question| {

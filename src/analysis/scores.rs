@@ -1,6 +1,6 @@
 //! A run's figures with what stands beside them: metrics of files, what people and judges said, notes and next commands.
 
-use crate::analysis::Tell;
+use crate::analysis::Notify;
 use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Disagreement, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{
@@ -412,7 +412,7 @@ pub(crate) fn joined_rows(
     is_kilt: bool,
     of_files: Vec<JoinedMetric>,
     judged: Option<&JudgedRun>,
-    tell: Tell<'_>,
+    tell: Notify<'_>,
 ) -> Result<Vec<JoinedRow>, RunError> {
     let metrics = &with_judges(with_recorded(of_files, &[run])?, judged_metrics(judged)?)?;
     let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
@@ -469,7 +469,7 @@ pub(crate) fn joined_rows(
 }
 
 /// The judgements of people and the readings of models, if there are any. What cannot be read is said, and what models read.
-pub(crate) fn annotations(run: &Path, tell: Tell<'_>) -> Result<(Option<Annotations>, Vec<String>), RunError> {
+pub(crate) fn annotations(run: &Path, tell: Notify<'_>) -> Result<(Option<Annotations>, Vec<String>), RunError> {
     let (annotations, readings) = judgements_of(&RunFolder::open(run)?)?;
     annotations.notes().chain(readings.notes()).for_each(tell);
     let read = |(name, read, unreadable, usd): (String, usize, usize, Option<f64>)| {
@@ -491,7 +491,7 @@ pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Annotation {
     Annotation { class, correct: episode.is_right(), ..Annotation::of(&episode.trajectory) }
 }
 
-pub(crate) fn judgements(annotations: &Annotations, by_rules: &[Annotation], tell: Tell<'_>) -> Judgements {
+pub(crate) fn judgements(annotations: &Annotations, by_rules: &[Annotation], tell: Notify<'_>) -> Judgements {
     let judgements = Judgements::of(annotations, by_rules, LEVEL);
     if let Some(first) = judgements.foreign.first() {
         let ids: Vec<String> =

@@ -7,7 +7,7 @@ use super::flags::{known_inputs, started};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
-use crate::analysis::branch_request::{At, BranchRequest, ChosenForks, unlike};
+use crate::analysis::branch_request::{BranchRequest, BranchStep, ChosenForks, unlike};
 use crate::analysis::repair::{Classes, Controls, Paths, Repair};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::{GradedRun, RunRef};
@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// The step from which on it differs: a number from 1, `last-search`, or `parting`: the first step that differs from a
     /// right episode of the same question.
     #[arg(long, value_name = "STEP", value_parser = at)]
-    at: At,
+    at: BranchStep,
     /// Whose right episodes `--at parting` compares with (RUN or RUN@VARIANT) [default: the other variant of the run].
     #[arg(long, value_name = "RUN", value_parser = other_run)]
     from: Option<RunRef>,
@@ -257,11 +257,11 @@ fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<
     Ok(writeln!(page, "  wikitrail show {folder}")?)
 }
 
-fn at(text: &str) -> Result<At, String> {
+fn at(text: &str) -> Result<BranchStep, String> {
     match (text.parse(), text) {
-        (Ok(step), _) if step > 0 => Ok(At::Step(step)),
-        (_, "last-search") => Ok(At::LastSearch),
-        (_, "parting") => Ok(At::Parting),
+        (Ok(step), _) if step > 0 => Ok(BranchStep::Step(step)),
+        (_, "last-search") => Ok(BranchStep::LastSearch),
+        (_, "parting") => Ok(BranchStep::Parting),
         _ => Err("a step from 1, `last-search` or `parting` is expected".to_owned()),
     }
 }

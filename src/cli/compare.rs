@@ -4,7 +4,7 @@ use super::flags::Suggested;
 use super::say::say;
 use super::score::MetricFiles;
 use super::{failure, output_file};
-use crate::analysis::compare::conditions::Judged;
+use crate::analysis::compare::conditions::ConditionResult;
 use crate::analysis::compare::{RESAMPLES, SEED};
 use crate::analysis::compare_request::{Bounds, CompareRequest, ComparedRuns, parsed_bounds, planned_sources};
 use crate::analysis::export::{figures_csv, is_figures_header};
@@ -186,7 +186,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// Prints which conditions hold and which cannot be decided, and returns the exit code.
-fn print_conditions(judged: &[Judged]) -> u8 {
+fn print_conditions(judged: &[ConditionResult]) -> u8 {
     let mut code = failure::OK;
     for judged in judged {
         let text = visible_line(&judged.condition, 300);

@@ -6,7 +6,7 @@ use super::say::say;
 use super::score::MetricFiles;
 use super::show::outcome;
 use crate::analysis::export::{CsvOptions, ExportError, LogTotals, Table};
-use crate::analysis::export_job::{ExportFilter, ExportFormat as Format, ExportJob, Written, table_of};
+use crate::analysis::export_job::{Counts, ExportFilter, ExportFormat as Format, ExportJob, table_of};
 use crate::analysis::output_file::{Force, OutputFile, Start, of_run, refuse_file_of_run};
 use crate::analysis::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::analysis::results::{JudgedRuns, named_runs, with_judges, with_recorded};
@@ -128,7 +128,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-fn write_file(args: &Args, job: &ExportJob<'_>, path: &Path, totals: Option<LogTotals>) -> anyhow::Result<Written> {
+fn write_file(args: &Args, job: &ExportJob<'_>, path: &Path, totals: Option<LogTotals>) -> anyhow::Result<Counts> {
     let of_runs = job.runs.iter().flat_map(|run| of_run(&run.manifest));
     let metrics = args.metrics.files().map(PathBuf::from);
     let file = OutputFile {
@@ -147,7 +147,7 @@ fn write_file(args: &Args, job: &ExportJob<'_>, path: &Path, totals: Option<LogT
     Ok(written)
 }
 
-fn write_stdout(job: &ExportJob<'_>, totals: Option<LogTotals>) -> anyhow::Result<Written> {
+fn write_stdout(job: &ExportJob<'_>, totals: Option<LogTotals>) -> anyhow::Result<Counts> {
     let out: Box<dyn Write + Send> = match job.format {
         Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
         _ => Box::new(BufWriter::new(stdout())),

@@ -10,7 +10,7 @@ use crate::analysis::report::View;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
-use crate::analysis::reproduction::{Figures, Ours, Reproduction, Table, share};
+use crate::analysis::reproduction::{Figures, Reproduction, ReproductionRow, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::runner::{Ask, ExplicitArgs, Question, check_files};
@@ -274,7 +274,7 @@ fn table(table: &Table<'_>) -> Value {
     })
 }
 
-fn row(ours: &Ours<'_>, sources: &[&str]) -> Value {
+fn row(ours: &ReproductionRow<'_>, sources: &[&str]) -> Value {
     let published = sources.iter().zip(&ours.published).filter_map(|(name, published)| {
         let percent = (*published)?;
         let place = ours.position(percent);

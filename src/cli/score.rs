@@ -6,7 +6,7 @@ use super::flags::{ASKED, OfJudge, Suggested, Typed, usd};
 use super::output_file::json_line;
 use super::say::say;
 use crate::analysis::judges::{
-    Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, Reading, Rule, Verdict,
+    Answer, Choice, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, Reading, Rule, Verdict,
 };
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::{View, wrapped};
@@ -224,7 +224,7 @@ impl JudgeArgs {
     }
 
     fn rule(&self) -> Rule {
-        let judged = if self.judge_all { Chosen::All } else { Chosen::WrongByEm };
+        let judged = if self.judge_all { Choice::All } else { Choice::WrongByEm };
         let audit = if self.judge_all { 0 } else { self.judge_audit };
         Rule { judged, audit, seed: self.judge_audit_seed }
     }
@@ -286,7 +286,7 @@ fn judge_prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt
     JudgePrompt::parse(&text).map_err(refused)
 }
 
-const FAILED: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+const FAILED: Rule = Rule { judged: Choice::WrongByEm, audit: 0, seed: 0 };
 
 /// Asks the models. The exit code so far; nothing after a dry run.
 pub(super) async fn judge_run(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {

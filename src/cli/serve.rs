@@ -3,7 +3,7 @@
 use super::config;
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::analysis::live_view::{Viewing, token, view};
+use crate::analysis::live_view::{ViewSettings, token, view};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::runs;
 use crate::base::Compat;
@@ -174,7 +174,7 @@ pub(super) async fn view_runs(mut args: ViewArgs) -> anyhow::Result<u8> {
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let (token, is_kept) =
         token(args.port).map_err(|source| cannot_view(ServeError::Bind { address: bind, source }))?;
-    let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate, token };
+    let viewing = ViewSettings { folders: args.folders, bind, annotate: args.annotate, token };
     let (server, url, end) = view(viewing).await.map_err(cannot_view)?;
     let mut out = stdout();
     writeln!(out, "{url}")?;

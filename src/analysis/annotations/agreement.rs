@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Judgements {
     pub people: Vec<Person>,
     /// Each pair of people, in the order of their names.
-    pub pairs: Vec<Two>,
+    pub pairs: Vec<PersonPair>,
     /// Judgements on episodes that the run does not have.
     pub foreign: Vec<Annotation>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Person {
 }
 
 #[derive(Debug)]
-pub(crate) struct Two {
+pub(crate) struct PersonPair {
     pub people: [String; 2],
     pub classes: Table,
     pub correct: Table,
@@ -72,7 +72,7 @@ impl Judgements {
                 people[b].iter().map(|(rules, said)| (rules.key.as_str(), *said)).collect();
             let both = people[a].iter().filter_map(|(rules, said)| Some([*rules, *said, *second.get(&*rules.key)?]));
             let [classes, correct] = Table::of_both(&both.collect::<Vec<_>>(), level);
-            Two { people: [a.to_owned(), b.to_owned()], classes, correct }
+            PersonPair { people: [a.to_owned(), b.to_owned()], classes, correct }
         });
         let person = |(by, judged): (&&str, &Vec<(&Annotation, &Annotation)>)| {
             let said: Vec<_> = judged.iter().map(|(rules, said)| [*rules, *rules, *said]).collect();

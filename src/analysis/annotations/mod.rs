@@ -7,7 +7,7 @@
 mod agreement;
 mod import;
 
-pub(crate) use agreement::{Clusters, Disagreement, Judgements, Person, Table, Two};
+pub(crate) use agreement::{Clusters, Disagreement, Judgements, Person, PersonPair, Table};
 pub(crate) use import::{EpisodeIndex, Imported, import};
 
 use crate::base::text::{is_control, printable};

@@ -237,7 +237,7 @@ pub struct Pair {
     pub stopped_by: Option<String>,
     /// Where the pair was named on the command line and not planned: how many pairs there were, and p among them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub possible: Option<Possible>,
+    pub possible: Option<AllPairs>,
     pub verdict: Verdict,
 }
 
@@ -385,7 +385,7 @@ impl From<Word> for &'static str {
 
 /// What a named pair is one of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Possible {
+pub struct AllPairs {
     /// Pairs that were named and not planned.
     pub named: usize,
     /// All pairs of the variants of the files or runs.

@@ -105,7 +105,7 @@ impl Operand {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Judged {
+pub(crate) struct ConditionResult {
     pub(crate) condition: String,
     /// Absent if it depends on a value that was not measured.
     pub(crate) holds: Option<bool>,
@@ -125,8 +125,8 @@ fn by_term<S: Serializer>(values: &[(String, f64)], serializer: S) -> Result<S::
 pub(crate) type Terms<'a> = dyn Fn(&str, &[Argument], usize) -> Result<Option<f64>, ConditionError> + 'a;
 
 /// Whether a condition holds, or where it is wrong: an error of syntax, else the first of a name.
-pub(crate) fn evaluate(text: &str, terms: &Terms<'_>) -> Result<Judged, ConditionError> {
-    let judged = Judged { condition: text.to_owned(), holds: None, values: Vec::new(), absent: Vec::new() };
+pub(crate) fn evaluate(text: &str, terms: &Terms<'_>) -> Result<ConditionResult, ConditionError> {
+    let judged = ConditionResult { condition: text.to_owned(), holds: None, values: Vec::new(), absent: Vec::new() };
     let mut parser = Parser { text, terms, at: 0, depth: 0, judged, fault: None };
     let whole = parser.operations(0)?;
     parser.skip_space();
@@ -137,7 +137,7 @@ pub(crate) fn evaluate(text: &str, terms: &Terms<'_>) -> Result<Judged, Conditio
         let reason = "this is a number; expected a condition such as em(a) < em(b)";
         return Err(ConditionError::new(whole.at, reason));
     };
-    parser.fault.map_or(Ok(Judged { holds, ..parser.judged }), Err)
+    parser.fault.map_or(Ok(ConditionResult { holds, ..parser.judged }), Err)
 }
 
 /// Evaluates while it parses. Both sides of `and` and `or` are evaluated always, so that misspelt names are found.
@@ -146,7 +146,7 @@ struct Parser<'a> {
     terms: &'a Terms<'a>,
     at: usize,
     depth: usize,
-    judged: Judged,
+    judged: ConditionResult,
     /// The first error of evaluation.
     fault: Option<ConditionError>,
 }
@@ -265,7 +265,7 @@ impl Parser<'_> {
             self.fault.get_or_insert(fault);
             None
         });
-        let Judged { values, absent, .. } = &mut self.judged;
+        let ConditionResult { values, absent, .. } = &mut self.judged;
         match value {
             Some(value) if !values.iter().any(|(other, _)| *other == shown) => values.push((shown, value)),
             None if !absent.contains(&shown) => absent.push(shown),

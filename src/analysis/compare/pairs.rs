@@ -1,6 +1,6 @@
 //! Pairs of variants: difference, intervals, tests, what can be shown; rules that stop a run; corrections for all possible pairs.
 
-use super::comparison::{DecisiveP, MethodInterval, Pair, Possible, Tests};
+use super::comparison::{AllPairs, DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::verdict::p_equals;
 use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
@@ -272,7 +272,7 @@ pub(crate) const MOST_PAIRS: usize = 5_000;
 /// Sign flips of all pairs together at most: a few seconds.
 const MOST_FLIPS: usize = 2_000_000_000;
 
-impl Possible {
+impl AllPairs {
     fn sentence(&self) -> String {
         let p = p_equals(self.p);
         let p = p.strip_prefix("p = ").or_else(|| p.strip_prefix("p ")).unwrap_or(&p);
@@ -309,8 +309,8 @@ pub(crate) fn among_all(
             let Some(own) = pair.p.map(|p| p.value) else { continue };
             let [a, b] = [pair.a.as_str(), pair.b.as_str()];
             let possible = match known.get(&[a, b]).or_else(|| known.get(&[b, a])) {
-                Some(p) => Possible { named, pairs: known.len(), correction: "holm", p: *p },
-                None => Possible { named, pairs: most, correction: "bonferroni", p: (own * float(most)).min(1.0) },
+                Some(p) => AllPairs { named, pairs: known.len(), correction: "holm", p: *p },
+                None => AllPairs { named, pairs: most, correction: "bonferroni", p: (own * float(most)).min(1.0) },
             };
             pair.verdict.sentence = format!("{}; {}", pair.verdict.sentence, possible.sentence());
             pair.possible = Some(possible);
@@ -341,7 +341,7 @@ fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Possible, among_all};
+    use super::{AllPairs, among_all};
     use crate::analysis::compare::tests::{done, quick, variant};
     use crate::analysis::compare::{Settings, Variant, compare};
     use crate::base::Pairs;
@@ -354,7 +354,7 @@ mod tests {
             .collect()
     }
 
-    fn named(pairs: &[[&str; 2]], count: usize, all: &[Variant], planned: &[&str]) -> Vec<(Option<Possible>, String)> {
+    fn named(pairs: &[[&str; 2]], count: usize, all: &[Variant], planned: &[&str]) -> Vec<(Option<AllPairs>, String)> {
         let contrasts = pairs.iter().map(|pair| pair.map(str::to_owned)).collect();
         let settings = Settings { pairs: Pairs { contrasts, ..Pairs::default() }, ..quick() };
         let mut found = compare(&ten(), &settings).expect("a comparison");

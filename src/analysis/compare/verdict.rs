@@ -16,7 +16,7 @@ impl Verdict {
             let sentence = found.sentence(&pair.a, &pair.b, figure.label());
             return Self { word, distinguishable: found.decided, winner, sentence };
         }
-        let words = Words { pair, figure, pairs, settings };
+        let words = VerdictWords { pair, figure, pairs, settings };
         let mut verdict = match (pair.difference, pair.p_holm) {
             (Some(difference), Some(p)) if difference != 0.0 && p < settings.alpha => words.apart(difference, p),
             (difference, p) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
@@ -44,14 +44,14 @@ fn missing_share(n: usize, chance: f64) -> String {
 }
 
 /// The verdict on a pair whose number of questions was fixed before.
-struct Words<'a> {
+struct VerdictWords<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,
     pairs: usize,
     settings: &'a Settings,
 }
 
-impl Words<'_> {
+impl VerdictWords<'_> {
     /// The two are distinguishable: the better one, or the one with more, comes first, and its lead is positive.
     fn apart(&self, difference: f64, p: f64) -> Verdict {
         let Pair { a, b, .. } = self.pair;

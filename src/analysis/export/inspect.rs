@@ -189,7 +189,7 @@ const LONG: usize = 100;
 
 fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     let recorded = &scored.episode.trajectory;
-    let mut story = Story::of(scored);
+    let mut story = SampleEvents::of(scored);
     let mut prompts = scored.prompts.iter();
     for (step, used) in recorded.steps.iter().zip(tool_uses(recorded)) {
         for call in &step.calls {
@@ -212,7 +212,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     }
     let by_name: Map<String, Value> = figures.iter().map(|(name, value)| ((*name).to_owned(), score(*value))).collect();
     let name = model(scored.origin.variant);
-    let Story { messages, events, attachments, .. } = story;
+    let SampleEvents { messages, events, attachments, .. } = story;
     json!({
         "id": recorded.id, "epoch": recorded.repeat.saturating_add(1), "input": recorded.question,
         "target": recorded.answers, "messages": messages, "events": events, "attachments": attachments,
@@ -228,7 +228,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     })
 }
 
-struct Story<'a> {
+struct SampleEvents<'a> {
     scored: &'a Scored<'a>,
     model: String,
     messages: Vec<Value>,
@@ -238,7 +238,7 @@ struct Story<'a> {
     at_ms: u64,
 }
 
-impl<'a> Story<'a> {
+impl<'a> SampleEvents<'a> {
     fn of(scored: &'a Scored<'a>) -> Self {
         let messages = opening(scored).iter().map(message).collect();
         let model = model(scored.origin.variant);

@@ -133,7 +133,7 @@ impl<'a> Trace<'a> {
         let ms = if call.cached { 0 } else { call.latency_ms };
         let times = self.times(call.started_at.as_deref(), ms);
         self.estimated |= call.started_at.is_none();
-        let Called { operation, provider, model } = Called::of(self.scored.origin.variant);
+        let ModelOperation { operation, provider, model } = ModelOperation::of(self.scored.origin.variant);
         let settings = config(self.scored.origin.variant);
         let sent = prompt.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
         let input = sent.map(|request| messages(&request.prompt).iter().map(message).collect::<Value>().to_string());
@@ -190,7 +190,7 @@ impl<'a> Trace<'a> {
 
     fn root_fields(&self) -> Value {
         let recorded = &self.scored.episode.trajectory;
-        let Called { provider, model, .. } = Called::of(self.scored.origin.variant);
+        let ModelOperation { provider, model, .. } = ModelOperation::of(self.scored.origin.variant);
         let usage = recorded.counted_usage().and_then(Usage::split);
         let branch = recorded.branch.as_ref();
         json!({
@@ -239,13 +239,13 @@ fn nanos(text: &str) -> Option<u64> {
 }
 
 /// What the calls of a variant are, in the words of the conventions.
-struct Called<'v> {
+struct ModelOperation<'v> {
     operation: &'static str,
     provider: Option<&'v str>,
     model: &'v str,
 }
 
-impl<'v> Called<'v> {
+impl<'v> ModelOperation<'v> {
     fn of(variant: Option<&'v Variant>) -> Self {
         let named = variant.map_or("unknown", |variant| variant.model.as_str());
         let (provider, model) = match named.split_once(':') {

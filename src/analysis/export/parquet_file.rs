@@ -22,13 +22,13 @@ const GROUP_BYTES: usize = 32 * 1024 * 1024;
 pub struct Parquet<W: Write + Send> {
     file: SerializedFileWriter<W>,
     layout: Layout,
-    held: Vec<Held>,
+    held: Vec<ColumnBuffer>,
     rows: usize,
     bytes: usize,
 }
 
 /// The values of one column that are not written yet; a cell without a value has a level only.
-struct Held {
+struct ColumnBuffer {
     values: Values,
     /// 1 for a value, 0 for none.
     levels: Vec<i16>,
@@ -49,7 +49,7 @@ impl<W: Write + Send> Parquet<W> {
             .set_created_by(concat!("wikitrail ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         let file = SerializedFileWriter::new(out, schema(&layout).map_err(io_error)?, Arc::new(properties));
-        let held = layout.columns().map(|column| Held::new(column.kind)).collect();
+        let held = layout.columns().map(|column| ColumnBuffer::new(column.kind)).collect();
         Ok(Self { file: file.map_err(io_error)?, layout, held, rows: 0, bytes: 0 })
     }
 
@@ -89,7 +89,7 @@ impl<W: Write + Send> Export for Parquet<W> {
     }
 }
 
-impl Held {
+impl ColumnBuffer {
     fn new(kind: Kind) -> Self {
         let values = match kind {
             Kind::Text => Values::Text(Vec::new()),

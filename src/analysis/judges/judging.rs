@@ -43,7 +43,7 @@ pub(crate) struct JudgeSettings<V = Verdict> {
     pub(crate) dry_run: bool,
 }
 
-struct Ready {
+struct PreparedJudge {
     judge: Judge,
     model: Arc<dyn Model>,
     settings: VariantSettings,
@@ -80,7 +80,7 @@ pub(crate) struct Judging<V = Verdict> {
     pool: Pool,
     prompt: JudgePrompt<V>,
     rule: Rule,
-    ready: Vec<Ready>,
+    ready: Vec<PreparedJudge>,
     known: Verdicts<V>,
     /// Two processes at once would ask and pay for the same.
     _lock: Option<Lock>,
@@ -117,7 +117,7 @@ impl<V: JudgeTask> Judging<V> {
         settings: VariantSettings,
         chosen: &[Answer],
         judges: &JudgeSettings<V>,
-    ) -> Result<Ready, RunError> {
+    ) -> Result<PreparedJudge, RunError> {
         let Some(built) = self.pool.server(&settings)? else {
             return Err(RunError::usage(
                 "`baseline` follows rules and cannot judge",
@@ -149,7 +149,7 @@ impl<V: JudgeTask> Judging<V> {
             }
             Arc::new(Budgeted::new(model, Arc::clone(&self.pool.budget), price.as_ref().map(Price::from)))
         };
-        Ok(Ready { judge, model, settings, price, due, known: known.len() })
+        Ok(PreparedJudge { judge, model, settings, price, due, known: known.len() })
     }
 
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
@@ -172,7 +172,7 @@ impl<V: JudgeTask> Judging<V> {
         })
     }
 
-    fn request(&self, ready: &Ready, key: &str, answer: &Answer) -> Request {
+    fn request(&self, ready: &PreparedJudge, key: &str, answer: &Answer) -> Request {
         Request::new(self.prompt.render(key, answer), Vec::new(), ready.judge.decoding.clone())
     }
 
@@ -185,7 +185,7 @@ impl<V: JudgeTask> Judging<V> {
         interrupts: &mut Interrupts,
     ) -> Result<JudgeEnd, RunError> {
         let due: usize = self.ready.iter().map(|ready| ready.due.len()).sum();
-        let mut done = Done { due, ..Done::default() };
+        let mut done = JudgingProgress { due, ..JudgingProgress::default() };
         self.folder.write_prompt(&self.prompt.sha256, &self.prompt.text)?;
         let writer = LineWriter::start(V::file(&self.folder))?;
         for ready in &self.ready {
@@ -210,7 +210,7 @@ impl<V: JudgeTask> Judging<V> {
         })
     }
 
-    async fn note_rule(&self, ready: &Ready, writer: &LineWriter) -> Result<(), RunError> {
+    async fn note_rule(&self, ready: &PreparedJudge, writer: &LineWriter) -> Result<(), RunError> {
         let known = self.known.judges.iter().find(|known| known.judge == ready.judge);
         if known.is_none_or(|known| known.rule != self.rule) {
             let (rule, judge) = (self.rule, ready.judge.clone());
@@ -223,9 +223,9 @@ impl<V: JudgeTask> Judging<V> {
 
     async fn ask_all(
         &self,
-        ready: &Ready,
+        ready: &PreparedJudge,
         writer: &LineWriter,
-        done: &mut Done,
+        done: &mut JudgingProgress,
         told: &mut dyn FnMut(String),
         interrupts: &mut Interrupts,
     ) {
@@ -252,7 +252,7 @@ impl<V: JudgeTask> Judging<V> {
         }
     }
 
-    async fn ask(&self, ready: &Ready, answer: &Answer, writer: &LineWriter) -> Asked {
+    async fn ask(&self, ready: &PreparedJudge, answer: &Answer, writer: &LineWriter) -> AskOutcome {
         let key = key(&ready.judge, answer);
         let request = self.request(ready, &key, answer);
         match in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request, None)).await {
@@ -260,17 +260,17 @@ impl<V: JudgeTask> Judging<V> {
                 let judgement = self.judgement(ready, answer, &completion);
                 let unreadable = judgement.verdict == V::UNREADABLE;
                 match writer.write(&Line::Verdict(Box::new(judgement))).await {
-                    Ok(()) => Asked::Judged { unreadable },
-                    Err(error) => Asked::Unwritten(error),
+                    Ok(()) => AskOutcome::Judged { unreadable },
+                    Err(error) => AskOutcome::Unwritten(error),
                 }
             }
-            Err(error) => Asked::Failed(error),
+            Err(error) => AskOutcome::Failed(error),
         }
     }
 
-    fn saw(&self, ready: &Ready, asked: Asked, done: &mut Done, told: &mut dyn FnMut(String)) {
+    fn saw(&self, ready: &PreparedJudge, asked: AskOutcome, done: &mut JudgingProgress, told: &mut dyn FnMut(String)) {
         match asked {
-            Asked::Judged { unreadable } => {
+            AskOutcome::Judged { unreadable } => {
                 done.unreadable += usize::from(unreadable);
                 done.judged += 1;
                 if done.judged.is_multiple_of(TELL) {
@@ -278,11 +278,11 @@ impl<V: JudgeTask> Judging<V> {
                     told(format!("{} of {} {judged}", done.judged, counted(done.due, thing)));
                 }
             }
-            Asked::Unwritten(error) => {
+            AskOutcome::Unwritten(error) => {
                 done.end.get_or_insert_with(|| End::Stopped(error.to_string()));
                 done.unwritten.get_or_insert(error);
             }
-            Asked::Failed(error) => {
+            AskOutcome::Failed(error) => {
                 let stopped = match (&error, self.pool.breakers.trip()) {
                     (ModelError::Budget { .. }, _) => Some(error.to_string()),
                     (_, Some(trip)) => Some(trip.reason.clone()),
@@ -313,7 +313,7 @@ impl<V: JudgeTask> Judging<V> {
         unwritten.keep(lines, &std::env::temp_dir())
     }
 
-    fn judgement(&self, ready: &Ready, answer: &Answer, completion: &Completion) -> Judgement<V> {
+    fn judgement(&self, ready: &PreparedJudge, answer: &Answer, completion: &Completion) -> Judgement<V> {
         let (verdict, reason) = self.prompt.read(&completion.text);
         let usage = completion.usage;
         let price = ready.price.as_ref().map(Price::from);
@@ -337,7 +337,7 @@ impl<V: JudgeTask> Judging<V> {
     }
 }
 
-enum Asked {
+enum AskOutcome {
     Judged {
         unreadable: bool,
     },
@@ -347,7 +347,7 @@ enum Asked {
 }
 
 #[derive(Default)]
-struct Done {
+struct JudgingProgress {
     due: usize,
     judged: usize,
     unreadable: usize,
@@ -356,7 +356,7 @@ struct Done {
     notes: Vec<String>,
 }
 
-impl Done {
+impl JudgingProgress {
     /// Each reason once, with what to do about it.
     fn failed<V: JudgeTask>(&mut self, error: &ModelError, settings: &VariantSettings) {
         let note = format!("not {}: {}", V::THING[1], printable(&error.to_string(), 300));

@@ -39,11 +39,11 @@ pub(crate) struct Answer {
     /// Whether exact match calls it right.
     pub(crate) right: bool,
     /// The episode behind it, where that is to be read too.
-    pub(crate) episode: Option<Read>,
+    pub(crate) episode: Option<Transcript>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct Transcript {
     pub(crate) of: EpisodeRef,
     pub(crate) steps: String,
 }
@@ -96,7 +96,7 @@ pub(crate) struct Judge {
 /// Which answers a judge is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rule {
-    pub(crate) judged: Chosen,
+    pub(crate) judged: Choice,
     /// How many of the answers that exact match calls right are judged besides.
     pub(crate) audit: u32,
     pub(crate) seed: u64,
@@ -104,7 +104,7 @@ pub(crate) struct Rule {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Chosen {
+pub(crate) enum Choice {
     /// Answers that exact match calls wrong, and a sample of the others.
     WrongByEm,
     All,
@@ -281,7 +281,7 @@ pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<
         known.insert((answer.question.clone(), answer.golds.clone(), normalised(&answer.text), episode))
     });
     let distinct: Vec<Answer> = distinct.collect();
-    if rule.judged == Chosen::All {
+    if rule.judged == Choice::All {
         return distinct;
     }
     let drawn = |answer: &Answer| {
@@ -321,7 +321,7 @@ pub(crate) struct KnownJudge {
 }
 
 /// The rule of verdicts whose own one is lost: what was judged is what there is.
-const UNKNOWN: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+const UNKNOWN: Rule = Rule { judged: Choice::WrongByEm, audit: 0, seed: 0 };
 
 impl<V> Default for Verdicts<V> {
     fn default() -> Self {
@@ -339,7 +339,7 @@ impl<V: JudgeTask> Verdicts<V> {
                 Line::Rule(record) => {
                     let known = read.judge(&record.judge);
                     // Who was asked about everything once has been asked about everything.
-                    if known.rule.judged != Chosen::All {
+                    if known.rule.judged != Choice::All {
                         known.rule = record.rule;
                     }
                 }
@@ -428,7 +428,7 @@ const TEXT: usize = 1_500;
 const OBSERVATION: usize = 2_500;
 const STEPS: usize = 40_000;
 
-impl Read {
+impl Transcript {
     /// The steps without what the end of the episode says of the answer.
     pub(crate) fn of(trajectory: &Trajectory) -> Self {
         let mut text = String::new();

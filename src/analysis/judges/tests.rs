@@ -1,4 +1,4 @@
-use super::{Answer, Chosen, Judge, JudgePrompt, JudgeTask, Read, Reading, Rule, Verdict, due, key, normalised};
+use super::{Answer, Choice, Judge, JudgePrompt, JudgeTask, Reading, Rule, Transcript, Verdict, due, key, normalised};
 use crate::base::{Decoding, Outcome, Prompt, Step, Tool, Trajectory};
 use crate::scoring::fixtures::episode;
 
@@ -116,13 +116,13 @@ fn wrong_answers_are_judged_and_a_seeded_part_of_the_others() {
     let ids = |judged, audit, seed| -> Vec<String> {
         due(answers(), Rule { judged, audit, seed }).into_iter().map(|answer| answer.id).collect()
     };
-    assert_eq!(ids(Chosen::All, 0, 0).len(), 100);
-    let some = ids(Chosen::WrongByEm, 10, 1);
-    assert_eq!((some.len(), &some), (60, &ids(Chosen::WrongByEm, 10, 1)));
-    assert_ne!(some, ids(Chosen::WrongByEm, 10, 2));
-    assert_eq!(ids(Chosen::WrongByEm, 0, 1).len(), 50);
+    assert_eq!(ids(Choice::All, 0, 0).len(), 100);
+    let some = ids(Choice::WrongByEm, 10, 1);
+    assert_eq!((some.len(), &some), (60, &ids(Choice::WrongByEm, 10, 1)));
+    assert_ne!(some, ids(Choice::WrongByEm, 10, 2));
+    assert_eq!(ids(Choice::WrongByEm, 0, 1).len(), 50);
     // A larger audit has the smaller one in it.
-    let more = ids(Chosen::WrongByEm, 20, 1);
+    let more = ids(Choice::WrongByEm, 20, 1);
     assert!(some.iter().all(|id| more.contains(id)));
 }
 
@@ -152,8 +152,10 @@ fn hostile() -> Trajectory {
 #[test]
 fn an_episode_is_read_between_marks_that_its_text_cannot_know() {
     let prompt = JudgePrompt::<Reading>::own().expect("the shipped prompt");
-    let read =
-        |trajectory: &Trajectory| Answer { episode: Some(Read::of(trajectory)), ..given("Q?", golds(&["g"]), "x") };
+    let read = |trajectory: &Trajectory| Answer {
+        episode: Some(Transcript::of(trajectory)),
+        ..given("Q?", golds(&["g"]), "x")
+    };
     let (one, asker) = (read(&hostile()), judge("openai:a"));
     let key_of = |answer: &Answer| key(&asker, answer);
     let shown = text(&prompt.render(&key_of(&one), &one));
@@ -169,7 +171,7 @@ fn an_episode_is_read_between_marks_that_its_text_cannot_know() {
     let other = read(&Trajectory { key: "l".to_owned(), ..hostile() });
     let shorter = read(&Trajectory { steps: hostile().steps[..1].to_vec(), ..hostile() });
     assert!(key_of(&one) != key_of(&other) && key_of(&one) != key_of(&shorter));
-    let all = due([one.clone(), one, other], Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 });
+    let all = due([one.clone(), one, other], Rule { judged: Choice::WrongByEm, audit: 0, seed: 0 });
     assert_eq!(all.len(), 2);
 }
 

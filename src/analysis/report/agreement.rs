@@ -4,9 +4,9 @@ use super::console::{dash, percent};
 use super::sheet::Columns;
 use super::summary::LEVEL;
 use super::wrapped;
-use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, Table, Two};
+use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, PersonPair, Table};
 use crate::analysis::compare::verdict::p_equals;
-use crate::analysis::judges::{Chosen, Verdict};
+use crate::analysis::judges::{Choice, Verdict};
 use crate::analysis::results::{Correction, Drawn, JudgeFigures, JudgedRun};
 use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
 use crate::base::stats::{Agreement, Coefficient, Interval, LabelledPart, holm, wilson};
@@ -84,7 +84,7 @@ impl Page<'_> {
         }
     }
 
-    fn pair(&mut self, two: &Two) {
+    fn pair(&mut self, two: &PersonPair) {
         let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
         for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
             if said.agreement.n > 0 {
@@ -238,8 +238,8 @@ impl Page<'_> {
         self.text.push('\n');
         self.line("", &format!("{name}: {} ({said}), {usd}", counted(total, "verdict")));
         let chosen = match rule.judged {
-            Chosen::All => "every answer".to_owned(),
-            Chosen::WrongByEm => {
+            Choice::All => "every answer".to_owned(),
+            Choice::WrongByEm => {
                 format!("answers that exact match calls wrong, and {} of the others (seed {})", rule.audit, rule.seed)
             }
         };

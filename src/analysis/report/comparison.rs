@@ -4,7 +4,7 @@ use super::agreement::of_labels;
 use super::console::dash;
 use super::sheet::{Block, Cell, Columns, Grid, Heading, Key, Row, Sheet, headings};
 use super::verdict::best_variant;
-use crate::analysis::compare::conditions::Judged;
+use crate::analysis::compare::conditions::ConditionResult;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
@@ -38,17 +38,17 @@ pub(crate) struct ComparisonExtras {
     #[serde(rename = "closed_book", skip_serializing_if = "Vec::is_empty")]
     pub closed_books: Vec<ClosedBook>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub holdout: Option<OverHoldout>,
+    pub holdout: Option<HoldoutNotes>,
     /// If they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Vec<FlipList>>,
     #[serde(rename = "conditions", skip_serializing_if = "Vec::is_empty")]
-    pub judged: Vec<Judged>,
+    pub judged: Vec<ConditionResult>,
 }
 
 /// Looks at a holdout, and what it says beside the development part.
 #[derive(Debug, Serialize)]
-pub(crate) struct OverHoldout {
+pub(crate) struct HoldoutNotes {
     #[serde(flatten)]
     pub looks: Looks,
     /// The looks in a sentence.
@@ -57,7 +57,7 @@ pub(crate) struct OverHoldout {
     pub optimism: Vec<Optimism>,
 }
 
-impl OverHoldout {
+impl HoldoutNotes {
     pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.sentence).chain(self.optimism.iter().map(|pair| &pair.sentence))
     }
@@ -90,7 +90,7 @@ pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet
         blocks.extend(breakdown_tables(breakdown, figure));
     }
     blocks.extend(flips.iter().flatten().flat_map(flip_blocks));
-    blocks.extend(Block::lines("holdout", holdout.iter().flat_map(OverHoldout::lines).cloned().collect()));
+    blocks.extend(Block::lines("holdout", holdout.iter().flat_map(HoldoutNotes::lines).cloned().collect()));
     blocks.extend(Block::lines("notes", [&warnings[..], &comparison.notes[..], &left_out(comparison)[..]].concat()));
     // `is_title` recognises it.
     let title = format!(

@@ -48,7 +48,7 @@ pub(crate) struct Progress {
     paid: Paid,
     paid_usd: Option<f64>,
     started: Instant,
-    shown: Shown,
+    shown: ProgressDisplay,
     /// When the figures of the bar were computed.
     figured: Option<Instant>,
     /// The end of the wait that was told last.
@@ -62,7 +62,7 @@ struct VariantProgress {
     tally: Tally,
 }
 
-enum Shown {
+enum ProgressDisplay {
     Nothing,
     Bar(ProgressBar),
     Lines { out: Box<dyn Write + Send>, last: Instant },
@@ -73,11 +73,11 @@ impl Progress {
     pub(crate) fn new(total: usize, quiet: bool) -> Self {
         let started = Instant::now();
         let shown = if quiet || total == 0 {
-            Shown::Nothing
+            ProgressDisplay::Nothing
         } else if stderr_is_terminal() {
-            Shown::Bar(bar(total))
+            ProgressDisplay::Bar(bar(total))
         } else {
-            Shown::Lines { out: Box::new(stderr()), last: started }
+            ProgressDisplay::Lines { out: Box::new(stderr()), last: started }
         };
         Self {
             total,
@@ -134,7 +134,7 @@ impl Progress {
             RunEvent::Waiting(wait) => self.waits(wait.as_ref(), Instant::now()),
             RunEvent::Begun { .. } | RunEvent::Note(_) => {}
             RunEvent::Stopping => {
-                if let Shown::Bar(bar) = &self.shown {
+                if let ProgressDisplay::Bar(bar) = &self.shown {
                     bar.set_prefix("stopping ");
                 }
             }
@@ -144,13 +144,13 @@ impl Progress {
     /// Shows what the whole run waits for: in front of the bar, else in one line for each wait of a server.
     fn waits(&mut self, wait: Option<&Wait>, now: Instant) {
         match &self.shown {
-            Shown::Nothing => {}
-            Shown::Bar(bar) => match wait {
+            ProgressDisplay::Nothing => {}
+            ProgressDisplay::Bar(bar) => match wait {
                 // The figures come back with the next episode.
                 Some(wait) => bar.set_message(cut(&waiting(wait), self.room(bar).saturating_sub(1)).into_owned()),
                 None => bar.set_message(self.figures(self.room(bar))),
             },
-            Shown::Lines { .. } => {
+            ProgressDisplay::Lines { .. } => {
                 let Some(wait) = wait.filter(|wait| wait.reason != WaitReason::Pace) else { return };
                 let is_told = self.waits_until.is_some_and(|until| now + wait.left <= until + SAME_WAIT);
                 if !is_told {
@@ -164,10 +164,10 @@ impl Progress {
     /// Ends the display: removes the bar, or writes the last line.
     pub(crate) fn finish(&mut self) {
         let line = self.line(Instant::now());
-        match std::mem::replace(&mut self.shown, Shown::Nothing) {
-            Shown::Nothing => {}
-            Shown::Bar(bar) => bar.finish_and_clear(),
-            Shown::Lines { mut out, .. } => write_line(&mut *out, &line),
+        match std::mem::replace(&mut self.shown, ProgressDisplay::Nothing) {
+            ProgressDisplay::Nothing => {}
+            ProgressDisplay::Bar(bar) => bar.finish_and_clear(),
+            ProgressDisplay::Lines { mut out, .. } => write_line(&mut *out, &line),
         }
     }
 
@@ -175,7 +175,7 @@ impl Progress {
         let is_last = self.done >= self.total;
         // Scores of many questions take a while, so they are computed only when they are shown.
         match &self.shown {
-            Shown::Bar(bar) => {
+            ProgressDisplay::Bar(bar) => {
                 bar.set_position(self.done as u64);
                 if is_last || self.figured.is_none_or(|last| now.duration_since(last) >= FIGURES_EVERY) {
                     bar.set_message(self.figures(self.room(bar)));
@@ -183,15 +183,15 @@ impl Progress {
                 }
             }
             // `finish` writes the last line.
-            Shown::Lines { last, .. } if !is_last && now.duration_since(*last) >= LINE_EVERY => {
+            ProgressDisplay::Lines { last, .. } if !is_last && now.duration_since(*last) >= LINE_EVERY => {
                 self.write(&self.line(now), now);
             }
-            Shown::Nothing | Shown::Lines { .. } => {}
+            ProgressDisplay::Nothing | ProgressDisplay::Lines { .. } => {}
         }
     }
 
     fn write(&mut self, line: &str, now: Instant) {
-        if let Shown::Lines { out, last } = &mut self.shown {
+        if let ProgressDisplay::Lines { out, last } = &mut self.shown {
             write_line(&mut **out, line);
             *last = now;
         }

@@ -3,7 +3,7 @@
 use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
 use crate::analysis::annotations::{Annotation, Annotations, Clusters};
 use crate::analysis::compare::Comparison;
-use crate::analysis::judges::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
+use crate::analysis::judges::{Answer, Choice, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
 use crate::base::stats::{
     Agreement, Corrected, Interval, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference,
@@ -156,7 +156,7 @@ impl JudgedRun {
         let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
             // Nothing was answered, or exact match decides.
             _ if !there => Some(right),
-            _ if right && known.rule.judged == Chosen::WrongByEm => Some(true),
+            _ if right && known.rule.judged == Choice::WrongByEm => Some(true),
             said => (*said)?.right(),
         };
         let each: Vec<Option<bool>> = self.verdicts.judges.iter().zip(&said).map(value).collect();

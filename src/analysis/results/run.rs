@@ -3,7 +3,7 @@
 //! Ids, variant names and paths may contain `:` and `@`, so the text is split where an existing run precedes.
 
 use crate::analysis::annotations::{Annotation, Annotations};
-use crate::analysis::judges::{Answer, Read, Reading, Verdicts};
+use crate::analysis::judges::{Answer, Reading, Transcript, Verdicts};
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Manifest, Question, Stopping, Trajectory};
 use crate::runner::stopping::Watch;
@@ -294,7 +294,7 @@ impl GradedRun {
 pub(crate) fn failed_episodes(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
     let of = |mut scored: ScoredEpisode| {
         scored.is_right().filter(|right| !right)?;
-        let episode = Some(Read::of(&scored.trajectory));
+        let episode = Some(Transcript::of(&scored.trajectory));
         scored.trajectory.answer.get_or_insert_with(|| "(none)".to_owned());
         Some(Answer { episode, ..Answer::of(scored.trajectory, false) })
     };

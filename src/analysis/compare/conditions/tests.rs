@@ -1,4 +1,4 @@
-use super::{Argument, ConditionError, Judged, evaluate};
+use super::{Argument, ConditionError, ConditionResult, evaluate};
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
@@ -48,7 +48,7 @@ fn conditions_are_evaluated() {
     let condition = "em(a) < em(b) and em(a) < 1".to_owned();
     let judged = evaluate(&condition, &fixed).expect("judged");
     let values = vec![("em(a)".into(), 0.4), ("em(b)".into(), 0.6)];
-    assert_eq!(judged, Judged { condition, holds: Some(true), values, absent: vec![] });
+    assert_eq!(judged, ConditionResult { condition, holds: Some(true), values, absent: vec![] });
 }
 
 /// What was not measured decides nothing, unless the rest decides alone. Names are checked all the same.

@@ -2,7 +2,7 @@
 
 use super::data::{Chunks, QuestionRow};
 use super::html::{Attributes, Html, minus, short_path, short_word, without_folders};
-use super::sections::{self, Part, failures_section, flips_section};
+use super::sections::{self, PageGroup, failures_section, flips_section};
 use super::verdict;
 use super::{Episodes, Limits, Live, Stopped, parts};
 use crate::analysis::report::comparison::settings_grid;
@@ -127,7 +127,7 @@ impl Content<'_> {
         named.map_or_else(|| page_title(self.results), |live| format!("{}: no episode is recorded yet", live.name))
     }
 
-    fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
+    fn overview(&self, html: &mut Html, parts: &[PageGroup<'_>]) {
         runs_table(html, self.results, self.rows.len());
         match self.live {
             Some(Live { stopped: Some(stopped), .. }) => stopped_notice(html, stopped, "resume"),
@@ -214,9 +214,9 @@ fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
     format!("{verdict} {}", answer.unwrap_or_else(|| first.outcome.map_or("", crate::base::Outcome::name).to_owned()))
 }
 
-fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
+fn bar(html: &mut Html, parts: &[PageGroup<'_>], served: bool) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
-    let measured = parts.iter().any(Part::is_measured);
+    let measured = parts.iter().any(PageGroup::is_measured);
     let forked = parts.first().is_some_and(|part| !sections::folders(part).is_empty());
     let is_there = |id: &str| match id {
         "differences" | "flips" => several,
@@ -392,7 +392,7 @@ fn sentence(note: &str) -> String {
 }
 
 /// Settings that differ, then those of each variant, then the commands.
-fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
+fn settings_section(html: &mut Html, results: &Results, parts: &[PageGroup<'_>]) {
     html.section("settings", "Settings", |html| {
         for part in parts {
             differing(html, part);
@@ -419,7 +419,7 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     });
 }
 
-fn differing(html: &mut Html, part: &Part<'_>) {
+fn differing(html: &mut Html, part: &PageGroup<'_>) {
     let Group { settings, names, .. } = part.group;
     let Some(grid) = settings_grid(names, settings) else { return };
     html.table("Settings that differ", &grid.header, |html| {

@@ -20,7 +20,7 @@ use data::{Chunks, QuestionRow, rows};
 #[cfg(feature = "serve")]
 pub(crate) use index::{Listing, index, unknown_address};
 use jiff::Timestamp;
-use sections::Part;
+use sections::PageGroup;
 use serde::Serialize;
 
 /// Which episodes the page has.
@@ -138,13 +138,13 @@ fn is_right(row: &QuestionRow<'_>) -> bool {
 }
 
 /// The parts of the page, one for each group of variants that share questions.
-fn parts<'a>(results: &'a Results, rows: &'a [QuestionRow<'a>]) -> Vec<Part<'a>> {
+fn parts<'a>(results: &'a Results, rows: &'a [QuestionRow<'a>]) -> Vec<PageGroup<'a>> {
     let mut first = 0;
     let named = results.groups.len() > 1;
     let part = |(at, group): (usize, &'a crate::analysis::results::Group)| {
         let others = || results.groups.iter().enumerate().filter(|(other, _)| *other != at);
         let is_ambiguous = others().any(|(_, other)| other.dataset() == group.dataset());
-        let part = Part { group, rows, first, at, named, is_ambiguous };
+        let part = PageGroup { group, rows, first, at, named, is_ambiguous };
         first += group.sources.len();
         part
     };

@@ -23,7 +23,7 @@ use std::path::Path;
 
 /// The one group of a section: its variants are `first..` among those of the page.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct PageGroup<'a> {
     pub(super) group: &'a Group,
     pub(super) rows: &'a [QuestionRow<'a>],
     pub(super) first: usize,
@@ -35,7 +35,7 @@ pub(super) struct Part<'a> {
     pub(super) is_ambiguous: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PageGroup<'a> {
     /// The id of a section, and its heading.
     pub(super) fn id(&self, name: &str) -> String {
         if self.at == 0 { name.to_owned() } else { format!("{name}-{}", self.at) }
@@ -97,7 +97,7 @@ pub(super) fn whole_name<'a>(source: &'a Source, called: &str) -> Option<&'a str
 }
 
 /// The pairs without those whose variants have the same results as another pair's, and how many these are.
-pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
+pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &PageGroup<'_>) -> (Vec<&'a Pair>, usize) {
     let same = alike(&part.group.sources);
     let class = |name: &str| {
         let at = part.group.names.iter().position(|known| known == name);
@@ -121,7 +121,7 @@ fn numbers<'a>(heading: impl Into<String>, of: impl Fn(usize) -> String + 'a) ->
 }
 
 /// The columns of what the variants score; `means` are those that the bars show.
-fn score_columns<'a>(part: Part<'a>, means: &'a [Option<&'a VariantMean>]) -> Vec<Column<'a>> {
+fn score_columns<'a>(part: PageGroup<'a>, means: &'a [Option<&'a VariantMean>]) -> Vec<Column<'a>> {
     let Group { names, standings, comparison, .. } = part.group;
     let (common, label) = (part.group.common(), part.group.score.label());
     let of_all = part.of_all();
@@ -172,7 +172,7 @@ fn expense_columns(sources: &[Source]) -> Vec<Column<'_>> {
     columns
 }
 
-pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
+pub(super) fn scores_section(html: &mut Html, part: &PageGroup<'_>) {
     let Group { sources, names, standings, .. } = part.group;
     let (means, label) = (part.group.means(), part.group.score.label());
     let scale = charts::score_scale(means.iter().flatten().copied());
@@ -205,7 +205,7 @@ fn judged(comparison: &Result<Comparison, String>) -> Option<&FigureComparison> 
 }
 
 /// The number of questions of a variant on which judges and EM disagree; it lists them.
-fn disputed(html: &mut Html, part: &Part<'_>, at: usize) {
+fn disputed(html: &mut Html, part: &PageGroup<'_>, at: usize) {
     let count = part.own_rows().filter(|row| row.is_disputed(part.first + at)).count();
     let data = [("data-show", "disputed"), ("data-variant", part.group.names[at].as_str())];
     html.element("td", NUMBER, |html| match count {
@@ -229,7 +229,7 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
     if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
 }
 
-fn scores_caption(part: &Part<'_>) -> String {
+fn scores_caption(part: &PageGroup<'_>) -> String {
     let what = if part.group.score.accuracy { "Accuracy" } else { "Exact match" };
     let Some(em) = part.group.common() else {
         let beside = match part.of_all() {
@@ -256,7 +256,7 @@ fn kind(method: &str) -> &'static str {
 }
 
 /// The tables of the comparison for a paper and for an issue.
-fn copies(html: &mut Html, part: &Part<'_>) {
+fn copies(html: &mut Html, part: &PageGroup<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let (settings, corrected) = (part.group.settings.clone(), part.group.corrected.clone());
     let sheet = sheet(comparison, &ComparisonExtras { settings, corrected, ..ComparisonExtras::default() });
@@ -274,7 +274,7 @@ fn copies(html: &mut Html, part: &Part<'_>) {
 /// Rows of the first table of differences at most; with more, it has those of the best variant.
 const PAIRS: usize = 10;
 
-pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
+pub(super) fn differences_section(html: &mut Html, part: &PageGroup<'_>) {
     let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     html.section(&part.id("differences"), &part.heading("Differences on the same questions"), |html| {
         let (mut pairs, alike) = distinct(em, part);
@@ -394,7 +394,7 @@ fn ends(pair: &Pair) -> String {
     })
 }
 
-pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
+pub(super) fn flips_section(html: &mut Html, part: &PageGroup<'_>) {
     // Variants with identical results are shown once.
     let same = alike(&part.group.sources);
     if same.len() < 2 {
@@ -439,7 +439,7 @@ fn heat_cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], 
     });
 }
 
-pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
+pub(super) fn failures_section(html: &mut Html, part: &PageGroup<'_>) {
     // Of a run that failed as a whole there is nothing to draw.
     if !part.is_measured() {
         return;
@@ -496,13 +496,13 @@ const LISTED: usize = 200;
 const EDIT_CHARS: usize = 200;
 
 /// The folders of branches among these variants.
-pub(super) fn folders<'a>(part: &Part<'a>) -> BTreeSet<&'a Path> {
+pub(super) fn folders<'a>(part: &PageGroup<'a>) -> BTreeSet<&'a Path> {
     let sources = part.group.sources.iter();
     let is_branch = |source: &&Source| source.origin.as_ref().is_some_and(|origin| origin.manifest.is_branch());
     sources.filter(is_branch).map(|source| &*source.run.path).collect()
 }
 
-pub(super) fn branches_sections(html: &mut Html, results: &Results, part: &Part<'_>) {
+pub(super) fn branches_sections(html: &mut Html, results: &Results, part: &PageGroup<'_>) {
     let named: Vec<&Path> = results.variants().map(|(source, _)| &*source.run.path).collect();
     let folders = folders(part);
     for (number, folder) in folders.iter().enumerate() {
@@ -524,12 +524,12 @@ pub(super) fn branches_sections(html: &mut Html, results: &Results, part: &Part<
 
 /// The arms of a folder of branches, each with its place in the group.
 struct Arms<'a> {
-    part: &'a Part<'a>,
+    part: &'a PageGroup<'a>,
     places: Vec<(&'static str, usize)>,
 }
 
 impl<'a> Arms<'a> {
-    fn of(part: &'a Part<'a>, folder: &Path) -> Self {
+    fn of(part: &'a PageGroup<'a>, folder: &Path) -> Self {
         let place = |arm: &'static str| {
             let mut sources = part.group.sources.iter();
             let is_arm = |source: &Source| source.run.path == folder && source.run.variant.as_deref() == Some(arm);

@@ -4,7 +4,7 @@
 use super::charts;
 use super::data::{QuestionRow, alike, safe};
 use super::html::{Html, NUMBER, encoded, minus, short_word, without_folders};
-use super::sections::{Part, corrected, distinct};
+use super::sections::{PageGroup, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit};
 use crate::analysis::report::comparison::difference_to;
@@ -41,7 +41,7 @@ struct Lead<'a> {
 }
 
 /// The headline of a group in one sentence: the best variant, or those that are tied.
-pub(super) fn headline(part: &Part<'_>) -> String {
+pub(super) fn headline(part: &PageGroup<'_>) -> String {
     let names = &part.group.names;
     if !part.is_measured() {
         return format!(
@@ -75,7 +75,7 @@ fn alone(em: &FigureComparison) -> String {
 }
 
 /// The pair that the first screen shows: the best variant and the next one that it was compared with.
-fn lead<'a>(part: &'a Part<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
+fn lead<'a>(part: &'a PageGroup<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
     let names = &part.group.names;
     let top = unbeaten(em, names);
     let mut order: Vec<&str> = part.order().into_iter().map(|at| names[at].as_str()).collect();
@@ -98,7 +98,7 @@ fn lead<'a>(part: &'a Part<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
 }
 
 /// What a reader has to know before the verdict: what was not measured and why, and what was cut.
-pub(super) fn warnings(html: &mut Html, part: &Part<'_>) {
+pub(super) fn warnings(html: &mut Html, part: &PageGroup<'_>) {
     let all = counted(part.own_rows().count(), "question");
     let unmeasured = |at: usize| {
         let n = part.own_rows().filter(|row| row.is_unmeasured(part.first + at)).count();
@@ -113,7 +113,7 @@ pub(super) fn warnings(html: &mut Html, part: &Part<'_>) {
 /// The variants of which `what` has something to tell; each lists its questions.
 fn notice(
     html: &mut Html,
-    part: &Part<'_>,
+    part: &PageGroup<'_>,
     about: &str,
     what: impl Fn(usize) -> Option<String>,
     (show, why): (&str, &str),
@@ -161,7 +161,7 @@ fn reason(sources: &[Source]) -> Option<String> {
 }
 
 /// The cards below the headline.
-pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
+pub(super) fn verdict_section(html: &mut Html, part: &PageGroup<'_>) {
     let Some(em) = part.em().filter(|em| !em.pairs.is_empty()) else { return };
     let Some(lead) = lead(part, em) else { return };
     html.element("div", &[("class", "hero")], |html| {
@@ -180,7 +180,7 @@ pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
 }
 
 /// The difference, large, with its interval and p, above both means.
-fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_>) {
+fn difference(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead: &Lead<'_>) {
     let (pair, names) = (lead.pair, &part.group.names);
     let label = em.figure.label();
     let size = lead
@@ -208,7 +208,7 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     }
 }
 
-fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_>) {
+fn trust(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead: &Lead<'_>) {
     let names = &part.group.names;
     let Lead { pair, won, lost, .. } = lead;
     let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
@@ -308,12 +308,12 @@ fn wording(
 }
 
 /// The failure classes of the questions that `right` has right and `wrong` wrong.
-fn flips(part: &Part<'_>, right: usize, wrong: usize) -> Vec<Option<FailureClass>> {
+fn flips(part: &PageGroup<'_>, right: usize, wrong: usize) -> Vec<Option<FailureClass>> {
     part.flips(right, wrong).map(|row| row.class(part.first + wrong)).collect()
 }
 
 /// A link to the flip that is read most quickly: not a matter of wording, and of the fewest steps; one that was won, if any.
-fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
+fn clearest_flip(html: &mut Html, part: &PageGroup<'_>, lead: &Lead<'_>) {
     let found = [(lead.first, lead.second), (lead.second, lead.first)].into_iter().find_map(|(right, wrong)| {
         let [at_right, at_wrong] = [right, wrong].map(|at| part.first + at);
         let length = |row: &&QuestionRow<'_>| {
@@ -337,7 +337,7 @@ fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
 }
 
 /// Why the two differ: the failure classes of the flips, both ways.
-fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
+fn why(html: &mut Html, part: &PageGroup<'_>, lead: &Lead<'_>) {
     let names = &part.group.names;
     let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
     if lead.won.is_empty() && lead.lost.is_empty() {
@@ -372,7 +372,7 @@ fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
 }
 
 /// What the comparison says of each pair that is not like another one; winners come first.
-fn sentences(html: &mut Html, part: &Part<'_>, em: &FigureComparison) {
+fn sentences(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison) {
     let names = &part.group.names;
     let (mut pairs, _) = distinct(em, part);
     pairs.sort_by_key(|pair| pair.verdict.word);
@@ -433,7 +433,7 @@ fn parts(value: &Value, name: &str, lines: &mut String) {
 }
 
 /// The settings in which the two differ, and their prompts, from the first to the second.
-fn what_differs(html: &mut Html, part: &Part<'_>, [from, to]: [usize; 2]) {
+fn what_differs(html: &mut Html, part: &PageGroup<'_>, [from, to]: [usize; 2]) {
     let sources = &part.group.sources;
     let [one, two] = [from, to].map(|at| text(&sources[at]));
     let diff = one.as_ref().zip(two.as_ref()).filter(|(one, two)| one != two);

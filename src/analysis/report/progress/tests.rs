@@ -1,4 +1,4 @@
-use super::{Progress, Shown};
+use super::{Progress, ProgressDisplay};
 use crate::base::{Call, Outcome, PriceRecord, RunEvent, Step, Trajectory, Usage, Variant, Wait, WaitReason};
 use crate::scoring::{Tally, fixtures};
 use crate::tests::made_up;
@@ -49,7 +49,7 @@ fn variants(names: &[&str]) -> Vec<Variant> {
 fn watched(total: usize) -> (Progress, Sink) {
     let sink = Sink::default();
     let mut progress = Progress::new(total, true);
-    progress.shown = Shown::Lines { out: Box::new(sink.clone()), last: progress.started };
+    progress.shown = ProgressDisplay::Lines { out: Box::new(sink.clone()), last: progress.started };
     (progress, sink)
 }
 
@@ -116,7 +116,7 @@ fn quiet_shows_nothing_and_nothing_to_run_is_no_error() {
         let mut progress = Progress::new(total, quiet);
         progress.event(&RunEvent::Stopping);
         progress.event(&recorded("yes"));
-        assert!(matches!(progress.shown, Shown::Nothing));
+        assert!(matches!(progress.shown, ProgressDisplay::Nothing));
         progress.finish();
     }
 }
