@@ -16,6 +16,11 @@ pub fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
+/// `str.strip()`.
+pub fn strip(text: &str) -> &str {
+    text.trim_matches(is_python_space)
+}
+
 /// Where runs of code points begin and end (the first behind it, in turn) that Unicode 14 had not assigned and in which
 /// Unicode 15 to 17 placed characters whose class, case or decomposition matters to a scorer.
 const UNASSIGNED_IN_14: [u32; 72] = [

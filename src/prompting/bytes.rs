@@ -1,9 +1,10 @@
 //! Reads the files of prompts and protocol texts, and what can be wrong with them.
 
 use super::reader::Problems;
+use crate::base::bounded::read_at_most;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 
 /// Largest prompt or instruction file that is read, in bytes: 1 MiB. Real ones have a few kilobytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -25,7 +26,8 @@ pub(super) fn ends_with(name: &str, ending: &str) -> bool {
 
 pub(super) fn read(file: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, PromptError> {
     match read_capped(file) {
-        Ok(bytes) => checked_size(file, bytes).map(Cow::Owned),
+        Ok(bytes) => Ok(Cow::Owned(bytes)),
+        Err(source) if source.kind() == io::ErrorKind::FileTooLarge => Err(PromptError::TooLarge(file.to_owned())),
         Err(source) => match builtin(file).filter(|_| source.kind() == io::ErrorKind::NotFound) {
             Some(bytes) => Ok(Cow::Borrowed(bytes)),
             None => Err(PromptError::Read { file: file.to_owned(), source }),
@@ -34,23 +36,15 @@ pub(super) fn read(file: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]
 }
 
 pub(super) fn read_instruction(file: &str) -> Result<String, PromptError> {
-    let bytes = read_capped(file).map_err(|source| PromptError::ReadInstruction { file: file.to_owned(), source })?;
-    let bytes = checked_size(file, bytes)?;
+    let bytes = read_capped(file).map_err(|source| match source.kind() {
+        io::ErrorKind::FileTooLarge => PromptError::TooLarge(file.to_owned()),
+        _ => PromptError::ReadInstruction { file: file.to_owned(), source },
+    })?;
     text_of(file, &bytes).map(str::to_owned)
 }
 
-/// One byte more than allowed is read, so that a file over the limit is recognised without reading all of it.
 fn read_capped(file: &str) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(file)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn checked_size(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>, PromptError> {
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(PromptError::TooLarge(file.to_owned()));
-    }
-    Ok(bytes)
+    read_at_most(File::open(file)?, MAX_FILE_BYTES)
 }
 
 pub(super) fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, PromptError> {
@@ -168,7 +162,7 @@ impl PromptError {
             Self::NotJson { .. } | Self::NotAnObject(..) | Self::NotText { .. } | Self::EmptyKey(..) => {
                 "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}".into()
             }
-            Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
+            Self::NoSuchKey { suggestion: Some(known), .. } => format!("did you mean `{known}`?"),
             Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
             Self::Compound(..) => "name one of: standard, cot, act, react".into(),
             Self::NeedsThoughts(..) => "use method `react`, or one of the protocols with numbered steps".into(),
@@ -212,8 +206,4 @@ fn no_such_key(file: &str, key: &str, available: &str) -> String {
         "" => format!("`{file}` is named without a key; name a key: {available}"),
         key => format!("`{file}` has no key `{key}`; it has: {available}"),
     }
-}
-
-fn did_you_mean(known: &str) -> String {
-    format!("did you mean `{known}`?")
 }

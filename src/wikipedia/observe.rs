@@ -2,7 +2,7 @@
 
 #[cfg(any(feature = "index", test))]
 use crate::base::python::unrepr_list;
-use crate::base::python::{is_python_space, repr};
+use crate::base::python::{repr, strip};
 use crate::base::{Compat, Wording};
 use memchr::memmem::Finder;
 use std::ops::Range;
@@ -60,11 +60,6 @@ pub(crate) fn part_ranges<'a>(
         rest = rest.get(kept + end.len()..).unwrap_or_default();
     }
     places
-}
-
-/// `str.strip()`.
-pub fn strip(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 // Errors of the simplified Chinese script, and sentences of Chinese pages.

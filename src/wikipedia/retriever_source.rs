@@ -4,10 +4,11 @@
 //! the passages of one title among the hits in their order: of the title that the query is, or else of the best hit's. A
 //! query that cannot be a title, such as the paper's way around disambiguation pages, gets the titles of the hits.
 
+use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{self, Found, FoundPassage, MAX_QUERY_BYTES, Retrieval, Source, SourceError, no_results};
-use super::{observe, query};
 use crate::base::Provenance;
+use crate::base::python::strip;
 use crate::base::text::printable;
 use crate::net::{Answer, redact};
 use futures_util::FutureExt as _;
@@ -173,7 +174,7 @@ fn passage(hit: &Value) -> Option<FoundPassage> {
         Value::Number(id) => id.to_string(),
         _ => String::new(),
     };
-    let (title, text) = (title.to_owned(), observe::strip(text).to_owned());
+    let (title, text) = (title.to_owned(), strip(text).to_owned());
     Some(FoundPassage { id, title, text, score: hit["score"].as_f64(), sentences: None })
 }
 

@@ -58,7 +58,7 @@ impl Direct {
     }
 
     fn finish(&mut self, thought: Option<String>, text: &str) -> Turn {
-        let answer = first_line(text);
+        let answer = text.trim().lines().next().unwrap_or_default().trim();
         if answer.is_empty() {
             return self.episode.stop(Outcome::FormatFailure, "the reply holds no answer");
         }
@@ -114,10 +114,6 @@ fn split_answer(text: &str) -> Option<(&str, &str)> {
 fn after_label(text: &str) -> &str {
     let text = text.trim_start();
     text.strip_prefix(ANSWER).unwrap_or(text)
-}
-
-fn first_line(text: &str) -> &str {
-    text.trim().lines().next().unwrap_or_default().trim()
 }
 
 #[cfg(test)]

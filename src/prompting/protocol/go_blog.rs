@@ -7,11 +7,12 @@
 //!
 //! `docs/protocols.md` lists the options.
 
-use super::model_json::{dumps, first_object, strip};
+use super::model_json::{dumps, first_object};
 use super::tools::{self, Resolved};
 use super::{
     Dialogue, Episode, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
 };
+use crate::base::python::strip;
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -75,10 +76,6 @@ impl Protocol for GoBlog {
             Some((name, parameter)) => call_text(thought, name, &dumps(&json!({ parameter: input }))),
             None => format!("Thought: {thought}\nAnswer: {input}"),
         }
-    }
-
-    fn observation(&self, _n: usize, text: &str) -> String {
-        format!("Observation: {text}")
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {

@@ -15,12 +15,12 @@
 //!
 //! Upstream uses labels as regular expressions; here they are plain text.
 
-use super::model_json::{self, Dict, Item, dumps, dumps_ascii, repr_value, set_repr, strip};
+use super::model_json::{self, Dict, Item, dumps, dumps_ascii, repr_value, set_repr};
 use super::tools::{Misfit, Resolved, signature};
 use super::{
     Dialogue, Episode, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, Turn,
 };
-use crate::base::python::{is_python_space, repr};
+use crate::base::python::{is_python_space, repr, strip};
 use crate::base::{Message, Outcome, Prompt, Question, Role, Tool, ToolSet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -96,8 +96,9 @@ impl Lagent {
         options.known(ID, OPTIONS)?;
         let json = options.choice(ID, "variant", &[("labels", false), ("json", true)], "`labels` or `json`")?;
         let release = options.choice(ID, "labels", &[("v0.2", Form::V02), ("v0.1", Form::V01)], "`v0.2` or `v0.1`")?;
-        if json {
-            refuse_labels(options)?;
+        let labels = ["labels", "thought", "action", "action_input", "response", "finish", "response_end"];
+        if json && let Some((name, value)) = labels.into_iter().find_map(|name| Some((name, options.get(name)?))) {
+            return Err(OptionError::value(ID, name, value, "set with `variant=labels` only"));
         }
         let form = if json { Form::Json } else { release };
         let given_up = [("en", "Sorry that I cannot answer your question."), ("zh", "对不起，我无法回答你的问题")];
@@ -109,18 +110,6 @@ impl Lagent {
             tools: options.tools(ID)?,
         })
     }
-
-    fn response(&self, text: &str) -> String {
-        format!("{}{text}{}", self.labels.response, self.labels.response_end)
-    }
-}
-
-fn refuse_labels(options: &Options) -> Result<(), OptionError> {
-    let names = ["labels", "thought", "action", "action_input", "response", "finish", "response_end"];
-    match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
-        None => Ok(()),
-        Some((name, value)) => Err(OptionError::value(ID, name, value, "set with `variant=labels` only")),
-    }
 }
 
 impl Protocol for Lagent {
@@ -130,7 +119,7 @@ impl Protocol for Lagent {
             Form::V02 => 4,
             Form::V01 => 2,
         };
-        Profile::new(ID, max_steps, Layout::System)
+        Profile { tools: self.tools, ..Profile::new(ID, max_steps, Layout::System) }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -164,7 +153,7 @@ impl Protocol for Lagent {
 
     fn observation(&self, _n: usize, text: &str) -> String {
         match self.form {
-            Form::V01 | Form::V02 => self.response(text),
+            Form::V01 | Form::V02 => format!("{}{text}{}", self.labels.response, self.labels.response_end),
             Form::Json => text.to_owned(),
         }
     }
@@ -176,14 +165,13 @@ impl Protocol for Lagent {
         }
     }
 
-    fn offers(&self) -> ToolSet {
-        self.tools
-    }
-
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         match self.form {
             Form::V01 | Form::V02 => labelled_slots(self, tools),
-            Form::Json => json_slots(tools),
+            // Its list is JSON, in ASCII.
+            Form::Json => {
+                vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", tool_names(tools))]
+            }
         }
     }
 }
@@ -210,11 +198,6 @@ fn labelled_slots(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, Str
         ("response", labels.response.clone()),
         ("finish", labels.finish.clone()),
     ]
-}
-
-/// Values of the slots in the template of the JSON form, whose list is JSON, in ASCII.
-fn json_slots(tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-    vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", tool_names(tools))]
 }
 
 fn tool_names(tools: &[ToolSpec]) -> String {
@@ -389,7 +372,7 @@ fn labelled_reply<'t>(text: &'t str, labels: &Labels) -> (&'t str, &'t str, &'t 
     match (last_action(text, &labels.action), text.split_once(&labels.action_input)) {
         (Some(action), Some((_, input))) => {
             // A closing quote of broken JSON goes with the quotes around the whole.
-            let input = input.trim_matches(is_python_space).trim_matches('"');
+            let input = strip(input).trim_matches('"');
             (thought, strip(action), input)
         }
         _ => (thought, NO_ACTION, ""),
@@ -430,7 +413,8 @@ const PLACEHOLDERS: [&str; 6] = ["str", "int", "float", "bool", "list", "dict"];
 /// Reads a reply; what cannot be read is an exception upstream, given as `Type: message`. The word `conclusion` ends the
 /// conversation anywhere, also where a tool is called and nothing was concluded.
 fn json_reply(text: &str) -> Result<Parsed, String> {
-    let item = model_json::value(&without_comments(text)).ok_or("ValueError: Input string is not a valid JSON.")?;
+    let lines: Vec<&str> = text.split('\n').filter(|line| !strip(line).starts_with("//")).collect();
+    let item = model_json::value(&lines.join("\n")).ok_or("ValueError: Input string is not a valid JSON.")?;
     let neither = "UnboundLocalError: cannot access local variable 'model' where it is not associated with a value";
     let fields = item.as_dict().ok_or(neither)?;
     let text_of = |field: &str| fields.get(field).and_then(Item::as_text);
@@ -456,11 +440,6 @@ fn json_reply(text: &str) -> Result<Parsed, String> {
 fn json_action(item: &Item) -> Option<(String, Dict)> {
     let action = item.as_dict()?;
     Some((action.get("name")?.as_text()?.to_owned(), action.get("parameters")?.as_dict()?.clone()))
-}
-
-fn without_comments(text: &str) -> String {
-    let is_comment = |line: &&str| line.trim_matches(is_python_space).starts_with("//");
-    text.split('\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
 // The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.
@@ -591,7 +570,7 @@ fn built_in(name: &str, input: &str) -> Effect {
 fn without_fence(input: &str) -> &str {
     let Some(body) = input.trim_end_matches(is_python_space).strip_suffix("\n```") else { return input };
     let body = body.trim_start_matches(is_python_space);
-    body.strip_prefix("```json\n").unwrap_or(body).trim_matches(is_python_space)
+    strip(body.strip_prefix("```json\n").unwrap_or(body))
 }
 
 #[cfg(test)]

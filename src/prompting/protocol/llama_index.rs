@@ -7,10 +7,10 @@
 //!   with its limit before it uses one, so that an answer in the last reply allowed is lost. It remembers all steps.
 //! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
 
-use super::model_json::{Dict, Item, dict_repr, dumps, last_values, lenient_object, strip};
+use super::model_json::{Dict, Item, dict_repr, dumps, last_values, lenient_object};
 use super::tools::{self, ToolSpec};
 use super::{Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
-use crate::base::python::{is_python_space, is_word};
+use crate::base::python::{is_python_space, is_word, strip};
 use crate::base::{Message, Outcome, Prompt, Question, Repair, Role, Tool};
 use std::sync::Arc;
 
@@ -107,10 +107,6 @@ impl Protocol for LlamaIndex {
         };
         let input = dumps(&serde_json::json!({ parameter: input }));
         format!("{thought}Action: {name}\nAction Input: {input}")
-    }
-
-    fn observation(&self, _n: usize, text: &str) -> String {
-        format!("Observation: {text}")
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
@@ -244,7 +240,9 @@ impl Conversation {
         let (response, answer) = match self.llama.variant {
             Variant::Agent(_) => {
                 let steps: Vec<&str> = self.scratchpad.iter().map(|note| &*note.content).collect();
-                (Message::assistant(steps.join("\n")), response(text).to_owned())
+                // The parser's answer is another where a first `Answer:` comes before the thought.
+                let given = text.split_once("Answer:").map_or(text, |(_, answer)| strip(answer));
+                (Message::assistant(steps.join("\n")), given.to_owned())
             }
             Variant::Workflow => (Message::assistant(answer.as_str()), answer),
         };
@@ -306,12 +304,6 @@ impl Dialogue for Conversation {
     fn memory(&self) -> Vec<Message> {
         self.llama.memory.recent(self.remembered().into_iter().chain(self.response.clone()).collect())
     }
-}
-
-/// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
-/// another where a first `Answer:` comes before the thought.
-fn response(reply: &str) -> &str {
-    reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
 }
 
 /// Why arguments do not fit: an unknown one, a missing one. The original shows the Python exception of the call.

@@ -109,7 +109,7 @@ pub trait Protocol: Debug + Send + Sync {
     }
     /// Changes where our own protocol reads replies, or asks for them, in another way than before.
     fn version(&self) -> u32 {
-        1
+        self.profile().version
     }
     /// What its [`Frame`] holds, and where the examples are.
     fn layout(&self) -> Layout {
@@ -124,7 +124,9 @@ pub trait Protocol: Debug + Send + Sync {
     /// A step as the model should write it: thought (absent for `act`), tool and its argument.
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String;
     /// The message or lines that show the tool's answer to step `n` (from 1).
-    fn observation(&self, n: usize, text: &str) -> String;
+    fn observation(&self, _n: usize, text: &str) -> String {
+        format!("Observation: {text}")
+    }
     fn observation_role(&self) -> Role {
         Role::User
     }
@@ -144,7 +146,7 @@ pub trait Protocol: Debug + Send + Sync {
     }
     /// The tools that its agent is offered beside the answer.
     fn offers(&self) -> ToolSet {
-        ToolSet::default()
+        self.profile().tools
     }
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
         self.offers().tools().iter().map(|tool| ToolSpec::of(*tool, texts)).collect()
@@ -164,12 +166,15 @@ pub struct Profile {
     layout: Layout,
     /// Whether it has a form without thoughts, for the method `act`.
     pub acts_without_thoughts: bool,
+    version: u32,
+    tools: ToolSet,
 }
 
 impl Profile {
-    /// A protocol with thoughts only, and replies of at most 512 tokens.
+    /// The first version of a protocol with thoughts only, the usual tools, and replies of at most 512 tokens.
     fn new(id: &'static str, max_steps: usize, layout: Layout) -> Self {
-        Self { id, max_steps, max_tokens: 512, layout, acts_without_thoughts: false }
+        let tools = ToolSet::default();
+        Self { id, max_steps, max_tokens: 512, layout, acts_without_thoughts: false, version: 1, tools }
     }
 }
 
@@ -332,7 +337,7 @@ impl Episode {
 
     /// Ends the episode: with the answer if there is one, otherwise with this outcome and reason.
     fn stop(&mut self, outcome: Outcome, detail: impl Into<String>) -> Turn {
-        let answer = self.answer.take();
+        let answer = self.answer.clone();
         let (outcome, detail) =
             if answer.is_some() { (Outcome::Finished, None) } else { (outcome, Some(detail.into())) };
         Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })

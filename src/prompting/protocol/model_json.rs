@@ -1,6 +1,6 @@
 //! JSON in model output: values that distinguish what Python's `json` does, read strictly or leniently.
 
-use crate::base::python::{is_python_space, is_word, repr};
+use crate::base::python::{is_word, repr};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -394,11 +394,6 @@ fn item_repr(item: &Item, plain: bool) -> String {
             format!("AttributedDict([{}])", joined(entries))
         }
     }
-}
-
-/// `text.strip()`.
-pub(super) fn strip(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 /// `json.dumps(value, ensure_ascii=False)`: JSON with a space after every comma and colon.

@@ -103,11 +103,8 @@ impl Native {
 impl Protocol for Native {
     fn profile(&self) -> Profile {
         // Reasoning counts as part of a reply with most providers.
-        Profile { max_tokens: 2048, ..Profile::new(ID, 7, Layout::System) }
-    }
-
-    fn version(&self) -> u32 {
-        self.version
+        let Self { version, tools, .. } = *self;
+        Profile { max_tokens: 2048, version, tools, ..Profile::new(ID, 7, Layout::System) }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -121,7 +118,6 @@ impl Protocol for Native {
             thought: None,
             waiting: Waiting::Model,
             nudged: false,
-            answer: None,
         })
     }
 
@@ -196,10 +192,6 @@ impl Protocol for Native {
         with_ids
     }
 
-    fn offers(&self) -> ToolSet {
-        self.tools
-    }
-
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
         let answer = (!self.text_answers).then_some(Tool::Finish);
         let offered = self.tools.tools().iter().copied().chain(answer);
@@ -252,7 +244,6 @@ struct ToolCalls {
     thought: Option<String>,
     waiting: Waiting,
     nudged: bool,
-    answer: Option<String>,
 }
 
 #[derive(Debug)]
@@ -304,7 +295,6 @@ impl ToolCalls {
                 for kind in repairs {
                     self.episode.repaired(kind);
                 }
-                self.answer = Some(input.clone());
                 self.episode.finish(thought, action_text, input)
             }
             Ok(resolved) => self.episode.use_tool(thought, action_text, resolved),
@@ -394,7 +384,6 @@ impl Dialogue for ToolCalls {
             return match text {
                 answer if self.native.text_answers && !answer.is_empty() => {
                     self.waiting = Waiting::Model;
-                    self.answer = Some(answer.to_owned());
                     self.episode.finish(None, answer.to_owned(), answer.to_owned())
                 }
                 text => self.no_call(text),
@@ -433,7 +422,7 @@ impl Dialogue for ToolCalls {
     /// The question, and the answer as the model's reply.
     fn memory(&self) -> Vec<Message> {
         let mut memory = self.episode.setup.history.clone();
-        if let (Some(question), Some(answer)) = (self.messages.get(self.question), &self.answer) {
+        if let (Some(question), Some(answer)) = (self.messages.get(self.question), &self.episode.answer) {
             memory.extend([question.clone(), Message::assistant(answer.as_str())]);
         }
         memory

@@ -5,9 +5,9 @@
 //! first line is none, because the label is looked for with the newline before it. A reply without an action ends
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
-use super::model_json::strip;
 use super::tools::{self, Resolved};
 use super::{Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use crate::base::python::strip;
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const STOPS: [&str; 2] = ["Observation:", "Observation:\n"];
 const PARTIAL_STOP: &str = "Observation";
 
 /// The option `arguments`: `mend` finds the value in an argument of another form, `strict` gives the tool its raw text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QwenAgent {
     mend: bool,
 }
@@ -43,7 +43,7 @@ impl Protocol for QwenAgent {
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
         Box::new(ReActChat {
             episode: Episode::new(setup),
-            mend: self.mend,
+            qwen: *self,
             query: Arc::from(""),
             content: String::new(),
             shown: "Thought: ".to_owned(),
@@ -85,7 +85,7 @@ impl Protocol for QwenAgent {
 #[derive(Debug)]
 struct ReActChat {
     episode: Episode,
-    mend: bool,
+    qwen: QwenAgent,
     query: Arc<str>,
     /// The user message: template, question, and what has happened since.
     content: String,
@@ -112,7 +112,7 @@ impl ReActChat {
         let Some(tool) = self.episode.tool(action.name) else {
             return self.episode.answer_itself(thought, written, format!("Tool {} does not exists.", action.name));
         };
-        let call = if self.mend { tool.resolve_text(action.input) } else { Ok(raw_or_exact(tool, action.input)) };
+        let call = if self.qwen.mend { tool.resolve_text(action.input) } else { Ok(raw_or_exact(tool, action.input)) };
         match call {
             Ok(call) => self.episode.use_tool(thought, written, call),
             Err(misfit) => {
@@ -165,11 +165,9 @@ impl Dialogue for ReActChat {
             return self.episode.stop(Outcome::Finished, "");
         }
         self.content.push_str(&std::mem::take(&mut self.pending));
-        for transcript in [&mut self.content, &mut self.shown] {
-            for part in ["\nObservation: ", text, "\nThought: "] {
-                transcript.push_str(part);
-            }
-        }
+        let observed = self.qwen.observation(self.episode.step, text);
+        self.content.push_str(&observed);
+        self.shown.push_str(&observed);
         self.ask()
     }
 

@@ -5,8 +5,9 @@
 //! `Action {i}:` and stopping at the line's end, fetches the action. The action's first letter is lowered.
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
-use super::model_json::strip;
+use super::tools::signature;
 use super::{Dialogue, Episode, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use crate::base::python::strip;
 use crate::base::{Outcome, Question, Repair, Reply, Tool, ToolSet};
 use std::sync::Arc;
 
@@ -59,15 +60,12 @@ struct ReactPaper {
 
 #[derive(Debug)]
 enum Waiting {
+    /// A thought and an action.
     Step,
     /// The action alone: after a reply without one, and where the method has no thoughts.
-    Action {
-        thought: Option<String>,
-    },
+    Action { thought: Option<String> },
     /// The tool's answer to these lines.
-    Observation {
-        lines: String,
-    },
+    Observation { lines: String },
     /// The tool's answer to the empty finish that closes an episode without an answer.
     Closing,
 }
@@ -203,13 +201,8 @@ pub const PLACEHOLDERS: [(Tool, &str, &str); 5] = [
 
 pub(super) fn verb(tool: Tool) -> &'static str {
     match tool {
-        Tool::Search => "Search",
-        Tool::Lookup => "Lookup",
-        Tool::Passages => "Passages",
-        Tool::Document => "Document",
         Tool::Finish => "Finish",
-        Tool::Think => "Think",
-        Tool::Invalid | Tool::Other => "",
+        tool => signature(tool).map_or("", |(name, _)| name),
     }
 }
 

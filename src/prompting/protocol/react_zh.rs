@@ -3,10 +3,9 @@
 //! Labels are numbered, with no space after the colon. There is no second call: what cannot be read is an invalid
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
-use super::model_json::strip;
 use super::react_paper::action_lines;
 use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, react_paper};
-use crate::base::python::is_python_space;
+use crate::base::python::{is_python_space, strip};
 use crate::base::{Question, Reply, Tool};
 use std::sync::Arc;
 

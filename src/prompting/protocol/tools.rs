@@ -1,8 +1,8 @@
 //! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
-use super::model_json::{dumps, strip};
+use super::model_json::dumps;
 use crate::base::Tool;
-use crate::base::python::is_python_space;
+use crate::base::python::{is_python_space, strip};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;

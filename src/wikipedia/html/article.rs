@@ -278,7 +278,7 @@ pub(super) fn push_collapsed(into: &mut String, text: &str) {
 /// Moves a collected text to the finished ones, stripped, unless it is empty.
 fn finish(collected: &mut Option<String>, finished: &mut Vec<String>) {
     let text = collected.take().unwrap_or_default();
-    let text = crate::wikipedia::observe::strip(&text);
+    let text = crate::base::python::strip(&text);
     if !text.is_empty() {
         finished.push(text.to_owned());
     }

@@ -6,9 +6,8 @@ use super::line::{
     verb, within_brackets,
 };
 use super::repair::{self, Repairs};
-use crate::base::python::is_python_space;
+use crate::base::python::{is_python_space, strip};
 use crate::base::{Tool, ToolSet};
-use crate::prompting::protocol::model_json::strip;
 use serde_json::{Map, Value};
 use std::cell::Cell;
 

@@ -1,9 +1,8 @@
 //! The marks of a line: labels such as `Thought 1:` in whatever form a model writes them, fences, tags, placeholders, brackets.
 
 use super::repair::{self, Repairs};
-use crate::base::python::is_python_space;
+use crate::base::python::{is_python_space, strip};
 use crate::base::{Tool, ToolSet};
-use crate::prompting::protocol::model_json::strip;
 use crate::prompting::protocol::react_paper::PLACEHOLDERS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -52,11 +52,8 @@ impl Default for Robust {
 
 impl Protocol for Robust {
     fn profile(&self) -> Profile {
-        Profile { acts_without_thoughts: true, ..Profile::new(ID, 7, Layout::Instruction) }
-    }
-
-    fn version(&self) -> u32 {
-        self.version
+        let Self { version, tools } = *self;
+        Profile { acts_without_thoughts: true, version, tools, ..Profile::new(ID, 7, Layout::Instruction) }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -69,7 +66,7 @@ impl Protocol for Robust {
             waiting: Waiting::Model,
             failed: false,
             offered: Offered::of(self.tools).with_texts(texts.chain([&*frame.prefix, &*frame.suffix])),
-            version: self.version,
+            robust: *self,
         })
     }
 
@@ -80,10 +77,6 @@ impl Protocol for Robust {
             Ok(action) => Parsed::act(thought, react_paper::verb(action.tool), action.input),
             Err(refused) => Parsed { thought, ..Parsed::invalid(refused.fault.to_string()) },
         }
-    }
-
-    fn offers(&self) -> ToolSet {
-        self.tools
     }
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
@@ -118,21 +111,17 @@ struct RobustDialogue {
     waiting: Waiting,
     failed: bool,
     offered: Offered,
-    version: u32,
+    robust: Robust,
 }
 
 #[derive(Debug)]
 enum Waiting {
+    /// A reply.
     Model,
     /// The tool's answer to this step, written as the model is shown it.
-    Tool {
-        step: String,
-    },
+    Tool { step: String },
     /// The feedback on an unusable reply; `step` is what the model is shown of it.
-    Feedback {
-        step: Option<String>,
-        problem: String,
-    },
+    Feedback { step: Option<String>, problem: String },
 }
 
 impl RobustDialogue {
@@ -156,7 +145,7 @@ impl RobustDialogue {
     /// An observation ends a reply, whatever its number; a step does not: the reply may have the numbers of other steps.
     fn stops(&self) -> Vec<String> {
         let n = self.episode.step;
-        if self.version < 2 {
+        if self.robust.version < 2 {
             return vec![
                 format!("\nObservation {n}:"),
                 format!("\nThought {}:", n + 1),
@@ -168,7 +157,7 @@ impl RobustDialogue {
 
     fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
         self.failed = false;
-        let step = Robust::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
+        let step = self.robust.step(self.episode.step, thought.as_deref(), action.tool, &action.input);
         self.waiting = Waiting::Tool { step };
         if action.tool == Tool::Finish {
             self.episode.answers(&action.input);
@@ -213,7 +202,7 @@ impl RobustDialogue {
 
 impl Dialogue for RobustDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
-        let question = self.episode.question(&Robust::default(), question);
+        let question = self.episode.question(&self.robust, question);
         self.messages = self.episode.before_question();
         self.question = Some((self.messages.len(), question.clone()));
         self.messages.push(question);
@@ -236,7 +225,7 @@ impl Dialogue for RobustDialogue {
         match std::mem::replace(&mut self.waiting, Waiting::Model) {
             Waiting::Tool { step } => {
                 self.messages.push(Message::assistant(step));
-                self.messages.push(Message::user(Robust::default().observation(self.episode.step - 1, text)));
+                self.messages.push(Message::user(self.robust.observation(self.episode.step - 1, text)));
                 self.ask()
             }
             Waiting::Feedback { step, problem } => self.after_feedback(step, &problem, text),

@@ -13,9 +13,8 @@ use super::line::{
     label, one_line, verb_before, wrapper,
 };
 use super::repair::{self, Repairs};
-use crate::base::python::is_python_space;
+use crate::base::python::{is_python_space, strip};
 use crate::base::{Tool, ToolSet};
-use crate::prompting::protocol::model_json::strip;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
