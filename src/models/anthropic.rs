@@ -256,11 +256,8 @@ impl Interface for Anthropic {
                 if let Some(thought) = delta[THINKING].as_str() {
                     rest.reasoned(THINKING, thought);
                 }
-                return Ok(if delta["type"] == "text_delta" {
-                    delta["text"].as_str().unwrap_or_default().to_owned()
-                } else {
-                    String::new()
-                });
+                let piece = delta["text"].as_str().filter(|_| delta["type"] == "text_delta");
+                return Ok(piece.unwrap_or_default().to_owned());
             }
             "content_block_stop" => close(&mut progress.blocks, &mut rest.calls),
             "message_delta" => {

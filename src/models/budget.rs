@@ -6,10 +6,10 @@
 
 use super::prices::Price;
 use super::{BudgetKind, CompletionFuture, Model, ModelError, OnEvent, Unsupported};
-use crate::base::{Completion, Decoding, Paid, Request, Usage};
+use crate::base::{Completion, Decoding, Paid, Request, Usage, locked};
 use futures_util::FutureExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The most that may be spent; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -67,17 +67,17 @@ impl Budget {
     }
 
     pub fn charge(&self, spent: Spent) {
-        self.ledger().spent.add(spent);
+        locked(&self.ledger).spent.add(spent);
     }
 
     /// What was spent so far, without the calls in flight.
     pub fn spent(&self) -> Spent {
-        self.ledger().spent
+        locked(&self.ledger).spent
     }
 
     /// Why no further call may be made, once a limit is reached.
     pub fn refusal(&self) -> Option<ModelError> {
-        self.ledger().refusal(&self.limits)
+        locked(&self.ledger).refusal(&self.limits)
     }
 
     pub fn exhaust(&self) {
@@ -91,7 +91,7 @@ impl Budget {
 
     fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
         let usage = Usage::estimated(request.prompt.bytes(), 0);
-        let mut ledger = self.ledger();
+        let mut ledger = locked(&self.ledger);
         if let Some(refusal) = ledger.refusal(&self.limits) {
             return Err(refusal);
         }
@@ -99,11 +99,6 @@ impl Budget {
         let estimate = Spent::of(Paid { usage, ..call }, price);
         ledger.pending.add(estimate);
         Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(call, None) })
-    }
-
-    /// A panic in another thread cannot leave the counts half updated.
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,7 +146,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let mut ledger = self.budget.ledger();
+        let mut ledger = locked(&self.budget.ledger);
         let pending = &mut ledger.pending;
         pending.paid = pending.paid.saturating_sub(self.estimate.paid);
         // Floating-point sums do not cancel exactly.

@@ -43,8 +43,8 @@ pub enum ModelError {
     Unexplained { attempts: u32, reason: String },
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
-    #[error("{0}")]
-    Tape(TapeError),
+    #[error(transparent)]
+    Tape(#[from] TapeError),
     #[error("the budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.
@@ -74,12 +74,6 @@ const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPI
 
 /// What to do about a reason for the end of answers that is not known.
 pub const UNKNOWN_REASON_HINT: &str = "`wikitrail models check` shows one answer; the server's documentation says what its reasons mean, and `wikitrail docs models` which are known";
-
-impl From<TapeError> for ModelError {
-    fn from(error: TapeError) -> Self {
-        Self::Tape(error)
-    }
-}
 
 impl ModelError {
     pub fn failure(&self) -> Failure {

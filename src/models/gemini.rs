@@ -28,17 +28,19 @@ use crate::base::{
     Verbatim,
 };
 use crate::net::{Answer, Credential};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 
 /// The API version, unless the base URL names another one.
 const VERSION: &str = "v1beta";
 const MAX_STOPS: usize = 5;
+/// All but what a model's name in the address has as it is.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 const ENDPOINT: &str = "generateContent";
 const CALL: &str = "functionCall";
 const SIGNATURE: &str = "thoughtSignature";
@@ -142,7 +144,7 @@ impl Interface for Gemini {
         let version = if versioned { String::new() } else { format!("{VERSION}/") };
         let folder = if model.contains('/') { "" } else { "models/" };
         let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-        join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
+        join(base, &[], &format!("{version}{folder}{}:{method}", utf8_percent_encode(model, ESCAPED)))
     }
 
     fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
@@ -216,19 +218,6 @@ impl Interface for Gemini {
     fn limit_name(&self, _refused: RequestOptions) -> &'static str {
         "maxOutputTokens"
     }
-}
-
-fn escaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
 }
 
 // Decodes Gemini's answers. An event of a stream has the same format as a whole answer.

@@ -9,7 +9,7 @@
 
 use super::{CompletionFuture, Model, OnEvent, Unsupported, report};
 use crate::base::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, tool::first_version_call_id};
-use crate::net::recording::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
+use crate::net::recording::{Cache, CanonicalRequest, Kind, Recorder, Replayed, Wrapped};
 use crate::net::redact;
 use futures_util::FutureExt as _;
 use serde::de::{Deserializer, Error as _};
@@ -89,17 +89,7 @@ impl Model for Recording {
 }
 
 /// A recorded model: every answer is as it was recorded, times included, and no request is sent.
-#[derive(Debug)]
-pub struct Replaying {
-    identity: ModelIdentity,
-    player: Player,
-}
-
-impl Replaying {
-    pub fn new(identity: ModelIdentity, player: Player) -> Self {
-        Self { identity, player }
-    }
-}
+pub type Replaying = Replayed<ModelIdentity>;
 
 impl Model for Replaying {
     fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {

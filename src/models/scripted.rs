@@ -57,15 +57,6 @@ pub const ANSWER: &str = "a scripted answer";
 const ARGUMENT: &str = "Hafnium";
 /// Functions that give the answer, by the usual names.
 const FINAL: [&str; 4] = ["submit", "final_answer", "finish", "answer"];
-const USAGE: Usage = Usage {
-    prompt_tokens: 7,
-    completion_tokens: 3,
-    cached_tokens: 0,
-    cache_write_tokens: 0,
-    reasoning_tokens: 0,
-    unsplit_tokens: 0,
-};
-
 #[derive(Debug)]
 pub struct Scripted(pub Api);
 
@@ -103,7 +94,7 @@ impl Scripted {
             finish_reason,
             text,
             calls,
-            usage: Some(USAGE),
+            usage: Some(usage()),
             attempts: 1,
             ..Completion::default()
         }
@@ -173,23 +164,23 @@ fn whole(api: Api, reply: &Reply) -> Value {
             "id": "resp_1", "object": "response", "created_at": 0, "model": "scripted", "status": "completed",
             "output": [output_item(reply)], "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "error": null,
             "usage": {
-                "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens,
-                "total_tokens": USAGE.total(), "input_tokens_details": { "cached_tokens": 0 },
+                "input_tokens": usage().prompt_tokens, "output_tokens": usage().completion_tokens,
+                "total_tokens": usage().total(), "input_tokens_details": { "cached_tokens": 0 },
                 "output_tokens_details": { "reasoning_tokens": 0 },
             },
         }),
         Api::Messages => json!({
             "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [block(reply)],
             "stop_reason": message_end(reply), "stop_sequence": null,
-            "usage": { "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens },
+            "usage": { "input_tokens": usage().prompt_tokens, "output_tokens": usage().completion_tokens },
         }),
         Api::GenerateContent => json!({
             "candidates": [{
                 "content": { "role": "model", "parts": [part(reply)] }, "finishReason": "STOP", "index": 0,
             }],
             "usageMetadata": {
-                "promptTokenCount": USAGE.prompt_tokens, "candidatesTokenCount": USAGE.completion_tokens,
-                "totalTokenCount": USAGE.total(),
+                "promptTokenCount": usage().prompt_tokens, "candidatesTokenCount": usage().completion_tokens,
+                "totalTokenCount": usage().total(),
             },
             "modelVersion": "scripted",
         }),
@@ -272,15 +263,19 @@ fn message_events(reply: &Reply, whole: &Value) -> Vec<Value> {
         json!({ "type": "content_block_stop", "index": 0 }),
         json!({
             "type": "message_delta", "delta": { "stop_reason": message_end(reply), "stop_sequence": null },
-            "usage": { "output_tokens": USAGE.completion_tokens },
+            "usage": { "output_tokens": usage().completion_tokens },
         }),
         json!({ "type": "message_stop" }),
     ]
 }
 
+fn usage() -> Usage {
+    Usage::new(7, 3)
+}
+
 fn chat_usage() -> Value {
     json!({
-        "prompt_tokens": USAGE.prompt_tokens, "completion_tokens": USAGE.completion_tokens, "total_tokens": USAGE.total(),
+        "prompt_tokens": usage().prompt_tokens, "completion_tokens": usage().completion_tokens, "total_tokens": usage().total(),
     })
 }
 

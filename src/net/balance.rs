@@ -8,7 +8,8 @@
 //!
 //! Ties are resolved in turn. If all servers rest, the one whose rest ends first is used nevertheless.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::base::locked;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 const FIRST_REST: Duration = Duration::from_secs(1);
@@ -61,7 +62,7 @@ impl Balance {
 
     /// Chooses a server, if possible not `avoided`.
     pub(super) fn take(&self, avoided: Option<usize>, now: Instant) -> ServerTurn<'_> {
-        let mut state = self.state();
+        let mut state = locked(&self.state);
         let count = state.servers.len();
         let around: Vec<usize> = (state.next..count).chain(0..state.next).collect();
         let least = |allowed: &dyn Fn(usize) -> bool| {
@@ -77,21 +78,17 @@ impl Balance {
 
     pub(super) fn others(&self, besides: usize) -> bool {
         let now = Instant::now();
-        self.state().servers.iter().enumerate().any(|(at, server)| at != besides && server.awake(now))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state).servers.iter().enumerate().any(|(at, server)| at != besides && server.awake(now))
     }
 }
 
 impl ServerTurn<'_> {
     pub(super) fn answered(&self) {
-        self.balance.state().servers[self.server].rest = None;
+        locked(&self.balance.state).servers[self.server].rest = None;
     }
 
     pub(super) fn unreachable(&self, now: Instant) {
-        let rest = &mut self.balance.state().servers[self.server].rest;
+        let rest = &mut locked(&self.balance.state).servers[self.server].rest;
         let length = match *rest {
             // Requests in flight at the same time fail together, which is one failure.
             Some(rest) if rest.until > now => return,
@@ -104,7 +101,7 @@ impl ServerTurn<'_> {
 
 impl Drop for ServerTurn<'_> {
     fn drop(&mut self) {
-        self.balance.state().servers[self.server].in_flight -= 1;
+        locked(&self.balance.state).servers[self.server].in_flight -= 1;
     }
 }
 
@@ -123,7 +120,7 @@ mod tests {
         assert_eq!(balance.take(None, Instant::now()).server, 1);
         assert_eq!(balance.take(Some(1), Instant::now()).server, 2, "a retry goes elsewhere");
         drop(turns);
-        assert_eq!(balance.state().servers.iter().map(|server| server.in_flight).sum::<usize>(), 0);
+        assert_eq!(balance.state.lock().unwrap().servers.iter().map(|server| server.in_flight).sum::<usize>(), 0);
         assert_eq!(Balance::new(0).take(Some(0), Instant::now()).server, 0);
     }
 

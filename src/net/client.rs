@@ -647,7 +647,6 @@ async fn pass_events(
     limit: usize,
     listener: &mut dyn Listener,
 ) -> Result<(), NetError> {
-    let too_large = || NetError::TooLarge { host: deadline.host.to_owned(), limit };
     let mut events = Events::default();
     let (mut bytes, mut whole) = (0_usize, false);
     loop {
@@ -678,7 +677,7 @@ async fn pass_events(
             Some(Heard::Whole) | None => {}
         }
         if events.held() > limit || bytes > limit.saturating_mul(STREAM_FACTOR) {
-            return Err(too_large());
+            return Err(NetError::TooLarge { host: deadline.host.to_owned(), limit });
         }
     }
 }

@@ -29,7 +29,7 @@ pub use concurrency::{History, Reason};
 
 use super::NetError;
 use super::retry::{Attempt, DEFAULT_MAX_WAIT, FOREVER};
-use crate::base::WaitReason;
+use crate::base::{WaitReason, locked};
 use concurrency::{Concurrency, Sent};
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
@@ -40,7 +40,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep};
@@ -118,7 +118,7 @@ impl Limiters {
     /// The limiter of this provider (a name or an URL without secrets) and key, created with `settings` the first time.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
-        let mut limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut limiters = locked(&self.entries);
         if let Some((.., limiter)) = limiters.iter().find(|(of, of_key, _)| of == provider && *of_key == key) {
             return Arc::clone(limiter);
         }
@@ -130,7 +130,7 @@ impl Limiters {
 
     /// All limiters with their providers, oldest first, one per key.
     pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
-        let limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let limiters = locked(&self.entries);
         limiters.iter().map(|(provider, _, limiter)| (provider.clone(), Arc::clone(limiter))).collect()
     }
 }
@@ -263,7 +263,7 @@ impl Limiter {
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut State, Duration) -> T) -> T {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = locked(&self.state);
         ask(&mut state, self.start.elapsed())
     }
 }

@@ -6,7 +6,7 @@
 use super::html::ExtractError;
 use super::source::{Found, NO_RESULTS, Retrieval, Source, SourceError, kind_of};
 use crate::base::Compat;
-use crate::net::recording::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
+use crate::net::recording::{Cache, CanonicalRequest, Kind, Recorder, Replayed, Wrapped};
 use crate::net::redact;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -36,11 +36,10 @@ struct RecordedSearch<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Answer {
+    /// What was found.
     Found(Box<Found>),
     /// The paper's parser fails on the page, which ends or changes the episode and is part of its measurement.
-    Rejected {
-        url: String,
-    },
+    Rejected { url: String },
 }
 
 impl SourceIdentity {
@@ -81,17 +80,7 @@ impl Source for Recording {
 }
 
 /// A recorded source: every answer is as it was recorded, times included, and no request is sent.
-#[derive(Debug)]
-pub struct Replaying {
-    identity: SourceIdentity,
-    player: Player,
-}
-
-impl Replaying {
-    pub fn new(identity: SourceIdentity, player: Player) -> Self {
-        Self { identity, player }
-    }
-}
+pub type Replaying = Replayed<SourceIdentity>;
 
 impl Source for Replaying {
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {

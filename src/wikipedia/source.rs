@@ -224,18 +224,11 @@ pub enum SourceError {
     #[error("the API at `{url}` answered out of shape: {detail}")]
     Shape { url: String, detail: String },
     /// A replay has no such answer, or a recording cannot be written.
-    #[error("{0}")]
-    Tape(TapeError),
+    #[error(transparent)]
+    Tape(#[from] TapeError),
     /// The source's own worker failed.
     #[error("the wikipedia source failed inside: {0}")]
     Internal(String),
-}
-
-// Not `#[from]`: that would name the same failure twice where a chain of causes is printed.
-impl From<TapeError> for SourceError {
-    fn from(error: TapeError) -> Self {
-        Self::Tape(error)
-    }
 }
 
 impl SourceError {

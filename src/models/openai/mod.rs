@@ -143,7 +143,7 @@ impl Interface for OpenAiSettings {
     fn known_refusals(&self) -> RequestOptions {
         let Self { endpoint, server, .. } = *self;
         if endpoint == Endpoint::Responses {
-            return responses::unknown();
+            return [RequestOption::Seed, RequestOption::Stop].into_iter().collect();
         }
         // Text completions only have the older name.
         let max_tokens = server.new_limit && endpoint == Endpoint::Chat;

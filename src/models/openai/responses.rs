@@ -40,10 +40,6 @@ use serde_json::{Value, json};
 pub(super) const ENDPOINT: &str = "responses";
 pub(super) const LIMIT: &str = "max_output_tokens";
 
-pub(super) fn unknown() -> RequestOptions {
-    [RequestOption::Seed, RequestOption::Stop].into_iter().collect()
-}
-
 pub(super) fn encode(
     model: &str,
     request: &Request,

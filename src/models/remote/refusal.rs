@@ -1,9 +1,9 @@
 //! The error message of a server that refuses a request.
 
 use crate::base::finish::TOOL_USE_FAILED;
-use crate::base::{Cause, RequestOption, RequestOptions};
+use crate::base::{Cause, RequestOption, RequestOptions, locked};
 use serde_json::Value;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// How much of a call that a provider cannot read is kept, in bytes.
 pub(in crate::models) const MAX_MALFORMED: usize = 64 << 10;
@@ -287,7 +287,7 @@ impl LearnedOptions {
     }
 
     pub fn refused(&self) -> RequestOptions {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.0)
     }
 
     /// The model that answered in place of the one that was asked, as the server calls it.
@@ -303,14 +303,14 @@ impl LearnedOptions {
     }
 
     pub(super) fn know(&self, refused: RequestOptions) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.0);
         refused.iter().for_each(|option| known.insert(option));
     }
 
     /// Notes a refusal. Returns whether a request without that option may succeed, and may be sent: not if the option is
     /// `required`.
     pub(super) fn learn(&self, sent: RequestOptions, required: RequestOptions, status: u16, refusal: &Refusal) -> bool {
-        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = locked(&self.0);
         match option(refusal, status, sent) {
             // A server that refuses streams as well would be asked forever.
             Some(RequestOption::Whole) if refused.contains(RequestOption::Stream) => false,

@@ -43,14 +43,12 @@ pub(in crate::models) struct Turn {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::models) enum Part {
+    /// What is said.
     Text(String),
+    /// A call of a function.
     Call(FunctionCall),
     /// The result of the call with this id, of the function of this name.
-    Result {
-        id: String,
-        name: String,
-        text: String,
-    },
+    Result { id: String, name: String, text: String },
     /// All parts of a turn of the model's, as its provider wrote them.
     Verbatim(Value),
 }

@@ -8,6 +8,7 @@ use super::TapeError;
 use super::line::{self, CanonicalRequest, Counter, Digest, sha256};
 use super::own_file::open_own;
 use super::recorder::Writer;
+use crate::base::locked;
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use serde::Serialize;
@@ -15,7 +16,7 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const VERSION: u32 = 1;
 const FILE: &str = "cache.redb";
@@ -131,7 +132,7 @@ impl Cache {
     }
 
     fn count<T>(&self, change: impl FnOnce(&mut CacheCounts) -> T) -> T {
-        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut locked(&self.counts))
     }
 
     fn troubled<A>(&self, reason: &str) -> Option<A> {

@@ -5,7 +5,7 @@
 
 use super::{Kind, TapeError};
 use crate::base::digest::hex;
-use crate::base::json_error;
+use crate::base::{json_error, locked};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Version of the format; readers accept older ones and refuse newer ones.
 const VERSION: u32 = 1;
@@ -194,7 +194,7 @@ impl Counter {
         let whole = sha256([digest.as_slice(), scope.as_bytes()]);
         let mut half = [0; 16];
         half.copy_from_slice(&whole[..16]);
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = locked(&self.asked);
         let count = asked.entry(half).or_default();
         let before = *count;
         *count = count.saturating_add(1);

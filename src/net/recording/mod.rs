@@ -41,7 +41,7 @@ pub(crate) use own_file::{
 };
 pub use player::Player;
 pub(crate) use recorder::{LineFile, Writer, sync_folder};
-pub use recorder::{Recorder, Wrapped};
+pub use recorder::{Recorder, Replayed, Wrapped};
 
 use crate::base::named;
 use serde::{Deserialize, Serialize};
@@ -52,9 +52,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TapeError {
     #[error("cannot {action} `{}`: {reason}", path.display())]
-    Io { action: &'static str, path: PathBuf, reason: String, full: bool },
-    #[error("cannot {action} `{}`: {reason}", path.display())]
-    NotOwn { action: &'static str, path: PathBuf, reason: String },
+    Io { action: &'static str, path: PathBuf, reason: String, hint: &'static str },
     #[error("`{}` is not a recording: {reason}", path.display())]
     Foreign { path: PathBuf, reason: &'static str },
     #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
@@ -74,11 +72,7 @@ pub enum TapeError {
 impl TapeError {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Io { full: true, .. } => {
-                "free some space and run the command again: what was recorded before is kept"
-            }
-            Self::Io { .. } => "check that the path exists, and is readable and writable",
-            Self::NotOwn { .. } => NOT_OWN_HINT,
+            Self::Io { hint, .. } => hint,
             Self::Foreign { .. } => "name a file written by `--record`, or a new file to record to",
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
             Self::BadLine { .. } => "the recording was changed: restore it, or record again",
@@ -99,12 +93,14 @@ impl TapeError {
     fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| {
-            let (reason, full) = (error.to_string(), error.kind() == io::ErrorKind::StorageFull);
-            if is_not_own(&error) {
-                Self::NotOwn { action, path, reason }
-            } else {
-                Self::Io { action, path, full, reason }
-            }
+            let hint = match error.kind() {
+                _ if is_not_own(&error) => NOT_OWN_HINT,
+                io::ErrorKind::StorageFull => {
+                    "free some space and run the command again: what was recorded before is kept"
+                }
+                _ => "check that the path exists, and is readable and writable",
+            };
+            Self::Io { action, path, reason: error.to_string(), hint }
         }
     }
 }

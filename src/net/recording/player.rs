@@ -4,14 +4,14 @@
 use super::line::{self, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
 use super::{Kind, Nearest, TapeError, Why};
 use crate::base::bounded::{read_line, too_long};
-use crate::base::{excerpt, json_error};
+use crate::base::{excerpt, json_error, locked};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A recording that is replayed. Cheap to clone; clones share their counts.
 #[derive(Debug, Clone)]
@@ -184,7 +184,7 @@ impl Recording {
     fn bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>, TapeError> {
         let mut bytes = vec![0; length];
         // A panic leaves at most another position, and every read seeks first.
-        let mut recorded = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recorded = locked(&self.bytes);
         recorded
             .seek(SeekFrom::Start(offset))
             .and_then(|_| recorded.read_exact(&mut bytes))
@@ -205,7 +205,7 @@ impl Recording {
         let missed = |why| TapeError::Miss { path: self.path.clone(), kind: asked.kind, why };
         let why = match why {
             Why::Unknown { .. } => {
-                let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = locked(&self.nearest);
                 let searched = kept.len();
                 let nearest = match kept.get(&asked.digest) {
                     Some(nearest) => nearest.clone(),

@@ -2,7 +2,7 @@
 
 use super::line::{self, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
 use super::own_file::open_own;
-use super::{FileError, TapeError};
+use super::{FileError, Player, TapeError};
 use crate::base::bounded::MAX_LINE_BYTES;
 use serde::Serialize;
 use std::fs::{File, TryLockError};
@@ -279,5 +279,18 @@ pub struct Wrapped<S: ?Sized, I, T> {
 impl<S: ?Sized, I, T> Wrapped<S, I, T> {
     pub fn new(inner: Arc<S>, identity: I, tape: Arc<T>) -> Self {
         Self { inner, identity, tape }
+    }
+}
+
+/// A recording that answers requests in place of `identity`.
+#[derive(Debug)]
+pub struct Replayed<I> {
+    pub(crate) identity: I,
+    pub(crate) player: Player,
+}
+
+impl<I> Replayed<I> {
+    pub fn new(identity: I, player: Player) -> Self {
+        Self { identity, player }
     }
 }

@@ -26,7 +26,7 @@ async fn answers_are_found_again_each_occurrence_its_own() {
 #[cfg(unix)]
 #[test]
 fn neither_a_cache_nor_a_recording_is_written_through_a_link() {
-    use super::super::Recorder;
+    use super::super::{NOT_OWN_HINT, Recorder};
     let dir = tempfile::tempdir().expect("a folder");
     let outside = dir.path().join("outside");
     for name in ["cache.redb", "tape.jsonl"] {
@@ -36,7 +36,7 @@ fn neither_a_cache_nor_a_recording_is_written_through_a_link() {
         let opened =
             if name == "cache.redb" { Cache::open(dir.path()).map(drop) } else { Recorder::open(&link).map(drop) };
         let error = opened.expect_err(name);
-        assert!(matches!(&error, TapeError::NotOwn { path, .. } if *path == link), "{error}");
+        assert!(matches!(&error, TapeError::Io { path, hint: NOT_OWN_HINT, .. } if *path == link), "{error}");
         assert_eq!(fs::read(&outside).expect("there"), b"", "{name}");
     }
 }
