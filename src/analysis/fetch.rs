@@ -3,8 +3,9 @@
 
 use crate::analysis::Notify;
 use crate::analysis::report::progress::{Bar, download_bar};
+use crate::base::sha256_of_files;
 use crate::base::text::shell_word;
-use crate::dataset::{PublicSource, sha256_of_file};
+use crate::dataset::PublicSource;
 use crate::net::download::{DownloadError, Sink};
 use crate::net::recording::open_own;
 use crate::net::{Client, ClientSettings, NetError, redact};
@@ -35,7 +36,7 @@ pub(crate) fn address(source: &PublicSource, base: Option<&str>) -> String {
 /// An existing file, accepted if its digest matches or is unknown.
 pub(crate) fn existing(source: &PublicSource, target: &Path, tell: Notify<'_>) -> Result<Option<Fetched>, RunError> {
     let Ok(meta) = target.metadata() else { return Ok(None) };
-    let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
+    let sha256 = sha256_of_files(&[target]).map_err(|error| cannot("read", target, &error))?;
     if let Some(wrong) = source.difference(target, &sha256).map_err(|error| cannot("read", target, &error))? {
         let message = format!("`{}` already exists with other contents: {wrong}", target.display());
         return Err(RunError::input(message, "remove it, or name another folder with --out"));
@@ -69,7 +70,7 @@ pub(crate) async fn fetch(
     part.finish().map_err(|error| cannot("write", target, &error))?;
     let failed = |error: io::Error| cannot("write", target, &error);
     let bytes = part.position();
-    let sha256 = sha256_of_file(&part.path).map_err(failed)?;
+    let sha256 = sha256_of_files(&[&part.path]).map_err(failed)?;
     if let Some(problem) = problem(source, &part.path, &sha256, bytes).map_err(failed)? {
         part.discard().map_err(failed)?;
         let message = format!("`{}`: {problem}", redact::url(url));

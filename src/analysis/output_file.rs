@@ -3,8 +3,7 @@
 use crate::analysis::export::unpacked;
 use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::text::visible_line;
-use crate::base::{Manifest, WikiKind, WikiName};
-use crate::dataset::sha256_of_file;
+use crate::base::{Manifest, WikiKind, WikiName, sha256_of_files};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use serde_json::{Map, Value};
@@ -95,7 +94,7 @@ impl From<PathBuf> for Input {
 
 fn is_input(inputs: &[Input], path: &Path) -> bool {
     let (real, digest) = (path.canonicalize().ok(), std::cell::OnceCell::new());
-    let digest = || digest.get_or_init(|| sha256_of_file(path).ok()).as_deref();
+    let digest = || digest.get_or_init(|| sha256_of_files(&[path]).ok()).as_deref();
     let below = |folder: &PathBuf| {
         folder.canonicalize().is_ok_and(|folder| real.as_ref().is_some_and(|real| real.starts_with(folder)))
     };

@@ -2,7 +2,9 @@
 
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
+use std::fs::File;
 use std::io;
+use std::path::Path;
 
 /// SHA-256 of `parts` laid end to end, as 64 lower-case hexadecimal digits.
 ///
@@ -26,6 +28,15 @@ impl Digester {
     pub(crate) fn hex(self) -> String {
         hex(&self.0.finalize())
     }
+}
+
+/// SHA-256 of files, one behind the other.
+pub(crate) fn sha256_of_files(files: &[impl AsRef<Path>]) -> io::Result<String> {
+    let mut digester = Digester::default();
+    for path in files {
+        io::copy(&mut io::BufReader::with_capacity(1 << 18, File::open(path)?), &mut digester)?;
+    }
+    Ok(digester.hex())
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -44,8 +44,8 @@ pub mod tool;
 pub mod trajectory;
 
 pub use decoding::{Decoding, Reasoning, RequestOption, RequestOptions};
-pub(crate) use digest::Digester;
 pub use digest::sha256_hex;
+pub(crate) use digest::{Digester, sha256_of_files};
 pub use event::{RunEvent, Wait, WaitReason};
 pub use finish::{Cause, Ending, Failure, FinishReason, Service};
 pub use manifest::{

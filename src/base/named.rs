@@ -17,7 +17,7 @@ macro_rules! named {
             #[allow(dead_code, reason = "not every enum is listed")]
             pub const NAMES: [&str; [$($name),+].len()] = [$($name),+];
 
-            /// Its name in records.
+            /// Its name, in most cases as records have it.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

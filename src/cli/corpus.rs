@@ -579,7 +579,7 @@ fn print_result(dir: &Path, built: &Built, left_out: &BTreeSet<(LeftOut, String)
         let more = titles.len() - named.len();
         let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
         if !named.is_empty() {
-            say(format_args!("left out, {}: {}{more}", reason.words(), named.join(", ")));
+            say(format_args!("left out, {}: {}{more}", reason.name(), named.join(", ")));
         }
     }
     say_left_out(notes);

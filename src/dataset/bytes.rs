@@ -3,7 +3,6 @@
 use super::DatasetError;
 use super::error::Problem;
 use crate::base::bounded::fill_at_most;
-use crate::base::digest::Digester;
 use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -125,12 +124,6 @@ fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetErro
 
 pub(super) fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
-}
-
-pub fn sha256_of_file(path: &Path) -> io::Result<String> {
-    let mut digester = Digester::default();
-    io::copy(&mut File::open(path)?, &mut digester)?;
-    Ok(digester.hex())
 }
 
 #[cfg(test)]

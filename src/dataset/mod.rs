@@ -34,7 +34,7 @@ mod select;
 mod table;
 
 pub use answers::{AnswerRow, AnswerSteps, argument, read_answers};
-pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
+pub use bytes::{bytes_from, bytes_of, text_of};
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
 pub use header::WithoutAnswers;

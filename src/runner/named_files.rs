@@ -13,8 +13,7 @@ use super::model::ModelSettings;
 use super::provider::is_at;
 use super::questions::{absent, ids};
 use super::wiki::WIKIPEDIA;
-use crate::base::unique;
-use crate::dataset::sha256_of_file;
+use crate::base::{sha256_of_files, unique};
 use crate::net::recording::{Inside, is_hidden};
 use crate::net::redact;
 use crate::prompting::{self, Problem, Problems, PromptError, texts};
@@ -78,7 +77,7 @@ pub(super) fn digests(settings: &[&VariantSettings], ids: Option<&str>) -> BTree
 
 fn digest_of(path: &Path) -> Option<String> {
     let found = path.metadata().ok()?;
-    (found.is_file() && found.len() <= MAX_COMPARED).then(|| sha256_of_file(path).ok()).flatten()
+    (found.is_file() && found.len() <= MAX_COMPARED).then(|| sha256_of_files(&[path]).ok()).flatten()
 }
 
 #[derive(Debug, Default)]

@@ -7,8 +7,9 @@ use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::manifest::PROGRAM;
 use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visible_line};
-use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording, locked};
-use crate::dataset::sha256_of_file;
+use crate::base::{
+    DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording, locked, sha256_of_files,
+};
 use crate::models::scripted::Scripted;
 use crate::models::{Api, ModelError, Price, shown_urls};
 use crate::net::redact;
@@ -332,7 +333,7 @@ fn digests_of_files(start: &Start) -> Map<String, Value> {
     let files = arguments.filter(|path| path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE));
     let digest = |path: &Path| {
         let shown = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        Some((visible_line(&shown, 300), json!(sha256_of_file(path).ok()?)))
+        Some((visible_line(&shown, 300), json!(sha256_of_files(&[path]).ok()?)))
     };
     files.filter_map(digest).collect()
 }

@@ -14,7 +14,7 @@ use super::source::{
     self, Found, MAX_QUERY_BYTES, Retrieval, Source, SourceError, URI_TOO_LONG, no_results, shown_url,
 };
 use crate::base::text::printable;
-use crate::base::{Provenance, sha256_hex};
+use crate::base::{Provenance, named, sha256_hex};
 use crate::net::{Answer, MemoryPermit};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -638,35 +638,21 @@ pub struct SitePage {
     pub entries: Option<Vec<String>>,
 }
 
-/// Why a title has no page in a freeze.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LeftOut {
-    /// The site has no page of that title: it was deleted, or was never there.
-    Missing,
-    /// No page can have it as its title.
-    Invalid,
-    /// Its first revision is later than the date that was asked for.
-    Later,
-    Circle,
-    /// The revision is hidden, or its markup cannot be read.
-    Unreadable,
-    Empty,
-}
-
-impl LeftOut {
-    /// All reasons, in the order in which they are shown.
-    pub const ALL: [Self; 6] = [Self::Missing, Self::Invalid, Self::Later, Self::Circle, Self::Unreadable, Self::Empty];
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Missing => "missing or deleted",
-            Self::Invalid => "not a title",
-            Self::Later => "first written later",
-            Self::Circle => "redirects in a circle",
-            Self::Unreadable => "hidden or not readable",
-            Self::Empty => "without text",
-        }
+named! {
+    /// Why a title has no page in a freeze, in words, in the order in which they are shown.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum LeftOut {
+        /// The site has no page of that title: it was deleted, or was never there.
+        Missing = "missing or deleted",
+        /// No page can have it as its title.
+        Invalid = "not a title",
+        /// Its first revision is later than the date that was asked for.
+        Later = "first written later",
+        Circle = "redirects in a circle",
+        /// The revision is hidden, or its markup cannot be read.
+        Unreadable = "hidden or not readable",
+        Empty = "without text",
     }
 }
 

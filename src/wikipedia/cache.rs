@@ -2,14 +2,14 @@
 
 use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, article, paper_page};
 use super::source::{Found, Retrieval, SentenceMap, Source, SourceError};
-use crate::base::Compat;
+use crate::base::{Compat, locked};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use lru::LruCache;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::available_parallelism;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
 
@@ -185,11 +185,6 @@ enum SearchEnd {
     NotKept,
     /// That one asked again. What it was told holds for all who waited: a site in trouble is not asked by each of them.
     Again(Box<Result<Found, SourceError>>),
-}
-
-/// A panic elsewhere cannot leave either store half-changed in a way that matters.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S: Source> SearchCache<S> {

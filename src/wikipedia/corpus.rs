@@ -359,6 +359,10 @@ impl CorpusError {
         Self::Damaged { file: file.to_owned(), reason: reason.to_string() }
     }
 
+    fn in_file<E: ToString>(file: &str) -> impl Fn(E) -> Self {
+        move |error| Self::damaged(file, error)
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {

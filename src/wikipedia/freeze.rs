@@ -9,7 +9,7 @@ use super::corpus::{
 };
 use super::{ApiSource, Found, LeftOut, Pin, Revision, SiteFacts, Source as _, SourceError};
 use crate::base::bounded::lines;
-use crate::base::{Compat, sha256_hex};
+use crate::base::{Compat, locked, sha256_hex};
 use crate::net::recording::{FileError, LineFile};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const VERSION: u32 = 2;
 /// A search this long is not made again in brackets, in bytes.
@@ -55,30 +55,19 @@ pub(crate) enum FreezeError {
     /// The file of what was fetched cannot be read or written.
     File(FileError),
     /// A line of it, from 1, is not one that a freeze writes.
-    Damaged {
-        path: PathBuf,
-        line: u64,
-    },
+    Damaged { path: PathBuf, line: u64 },
     /// Another process freezes this folder.
     Busy(PathBuf),
     /// The file holds what was fetched for another freeze.
-    OtherFreeze {
-        path: PathBuf,
-        what: String,
-    },
+    OtherFreeze { path: PathBuf, what: String },
+    /// There is nothing to keep, or it cannot be written as JSON.
     Unwritable(String),
+    /// Asking the site failed.
     Source(SourceError),
     /// Fetching ended with this error; what was fetched is in the file at `path`.
-    Fetch {
-        error: Box<FreezeError>,
-        plan: FreezePlan,
-        path: PathBuf,
-    },
+    Fetch { error: Box<FreezeError>, plan: FreezePlan, path: PathBuf },
     /// Everything that was fetched is in the file at `path`.
-    Build {
-        error: BuildError,
-        path: PathBuf,
-    },
+    Build { error: BuildError, path: PathBuf },
 }
 
 impl FreezeError {
@@ -195,7 +184,7 @@ impl Freezer {
         progress: &mut (dyn FnMut(FreezeProgress) + Send),
     ) -> Result<FreezeEnd, FreezeError> {
         let progress = Mutex::new(progress);
-        let show = |stage| progress.lock().unwrap_or_else(PoisonError::into_inner)(stage);
+        let show = |stage| locked(&progress)(stage);
         let source = Arc::clone(&self.source);
         let fetched = {
             let fetching = self.fetch(&show);

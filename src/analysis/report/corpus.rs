@@ -91,7 +91,7 @@ fn frozen(freeze: &Freeze, articles: u32) -> Vec<Fact> {
     if freeze.searches > 0 {
         rows.push(("searches", format!("{} answered as the site did", thousands(freeze.searches))));
     }
-    let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
+    let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.name())).collect();
     rows.extend(left_out_counts(&counts).map(|titles| ("", format!("titles {titles}"))));
     rows
 }

@@ -7,11 +7,12 @@
 mod sort;
 mod write;
 
-use super::folder::{self, Folder};
+use super::folder::Folder;
 use super::import::{self, Facts, Format, ImportError, Imported, Place};
 use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
 use super::record::{Article, Block, Dropped, Record};
 use super::{CorpusError, index, pages};
+use crate::base::sha256_of_files;
 use crate::base::text::{printable, thousands};
 use sort::Sorter;
 use std::collections::BTreeMap;
@@ -155,7 +156,7 @@ fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
             }
             let file = File::open(&path)?;
             file.sync_all()?;
-            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&[path])? };
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: sha256_of_files(&[path])? };
             digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
         }
     }
@@ -562,7 +563,7 @@ fn source_file(settings: &BuildSettings, read: &ReadInput<'_>) -> Result<SourceF
     }
     let files = import::files(read.path);
     let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
-    let sha256 = regular.then(|| folder::digest(&files)).transpose();
+    let sha256 = regular.then(|| sha256_of_files(&files)).transpose();
     let sha256 = sha256.map_err(|error| read.broken(error.to_string()))?;
     let id = read.about.as_ref().map(|about| about.manifest.id.clone());
     Ok(SourceFile { format, file: file_name(read.path), id, sha256, rows, skipped })

@@ -38,31 +38,18 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "difference", rename_all = "snake_case")]
 pub enum Difference {
-    Added {
-        title: String,
-    },
-    Gone {
-        title: String,
-    },
-    Changed {
-        title: String,
-        revid: [Option<u64>; 2],
-        /// Where the texts part; none if only spaces, paragraphs, sentences or the entries of a list differ.
-        excerpt: Option<[String; 2]>,
-    },
+    /// Only the second corpus has the article.
+    Added { title: String },
+    /// Only the first has it.
+    Gone { title: String },
+    /// The texts part at `excerpt`; without one, only spaces, paragraphs, sentences or the entries of a list differ.
+    Changed { title: String, revid: [Option<u64>; 2], excerpt: Option<[String; 2]> },
     /// Another revision or number of the page, with the same text.
-    Revision {
-        title: String,
-        revid: [Option<u64>; 2],
-    },
-    RedirectAdded {
-        title: String,
-        to: String,
-    },
-    RedirectGone {
-        title: String,
-        to: String,
-    },
+    Revision { title: String, revid: [Option<u64>; 2] },
+    /// Only the second corpus has the redirect, or it led elsewhere.
+    RedirectAdded { title: String, to: String },
+    /// Only the first has it, or it leads elsewhere.
+    RedirectGone { title: String, to: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

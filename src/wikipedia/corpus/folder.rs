@@ -6,7 +6,7 @@ use super::manifest::{self, Digest, Manifest};
 use super::names::{self, Fold, Names};
 use super::pages::{self, Pages};
 use super::record::Identity;
-use crate::base::Digester;
+use crate::base::sha256_of_files;
 use crate::base::text::printable;
 use crate::net::recording::Inside;
 use std::fs::{self, File};
@@ -35,7 +35,7 @@ impl Folder {
         for (file, written) in &manifest.files {
             sized(dir, file, written)?;
             if manifest.bytes() <= SMALL
-                && digest(&[dir.join(file)]).map_err(|error| CorpusError::damaged(file, error))? != written.sha256
+                && sha256_of_files(&[dir.join(file)]).map_err(CorpusError::in_file(file))? != written.sha256
             {
                 return Err(CorpusError::damaged(file, "it is not the file that was written"));
             }
@@ -46,9 +46,9 @@ impl Folder {
         if counted != (manifest.articles as usize, Some(manifest.articles)) {
             return Err(CorpusError::damaged(INDEX, "it has another number of articles than there are titles"));
         }
-        let file = |name: &str| File::open(dir.join(name)).map_err(|error| CorpusError::damaged(name, error));
+        let file = |name: &str| File::open(dir.join(name)).map_err(CorpusError::in_file(name));
         let dictionary = if manifest.files.contains_key(pages::DICTIONARY) {
-            fs::read(dir.join(pages::DICTIONARY)).map_err(|error| CorpusError::damaged(pages::DICTIONARY, error))?
+            fs::read(dir.join(pages::DICTIONARY)).map_err(CorpusError::in_file(pages::DICTIONARY))?
         } else {
             Vec::new()
         };
@@ -69,7 +69,7 @@ pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), Corp
         return Err(CorpusError::damaged(manifest::FILE, reason));
     }
     let member = Inside::of(dir).and_then(|inside| inside.member(&dir.join(file)));
-    let found = member.and_then(fs::metadata).map_err(|error| CorpusError::damaged(file, error))?;
+    let found = member.and_then(fs::metadata).map_err(CorpusError::in_file(file))?;
     if !found.is_file() {
         return Err(CorpusError::damaged(file, "it is not a file"));
     }
@@ -80,23 +80,14 @@ pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), Corp
     Ok(())
 }
 
-/// SHA-256 of files, one behind the other.
-pub(super) fn digest(files: &[impl AsRef<Path>]) -> io::Result<String> {
-    let mut digester = Digester::default();
-    for path in files {
-        io::copy(&mut io::BufReader::with_capacity(1 << 18, File::open(path)?), &mut digester)?;
-    }
-    Ok(digester.hex())
-}
-
 fn open_index(dir: &Path, rule: Rule, fold: Fold) -> Result<TextIndex, CorpusError> {
     // The index opens files that the manifest need not list.
     let members = || -> io::Result<()> {
         let inside = Inside::of(dir)?;
         fs::read_dir(dir)?.try_for_each(|entry| inside.member(&entry?.path()).map(|_| ()))
     };
-    members().map_err(|error| CorpusError::damaged(INDEX, error))?;
-    let directory = MmapDirectory::open(dir).map_err(|error| CorpusError::damaged(INDEX, error))?;
+    members().map_err(CorpusError::in_file(INDEX))?;
+    let directory = MmapDirectory::open(dir).map_err(CorpusError::in_file(INDEX))?;
     guarded(|| TextIndex::over(&Index::open(ReadOnly(directory))?, rule, fold))
 }
 
@@ -166,9 +157,7 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
     let mut differences = Vec::new();
     for (file, written) in &manifest.files {
         let path = dir.join(file);
-        match sized(dir, file, written)
-            .and_then(|()| digest(&[path]).map_err(|error| CorpusError::damaged(file, error)))
-        {
+        match sized(dir, file, written).and_then(|()| sha256_of_files(&[path]).map_err(CorpusError::in_file(file))) {
             Err(CorpusError::Damaged { file, reason }) => differences.push(format!("{file}: {reason}")),
             Err(error) => differences.push(error.to_string()),
             Ok(sha256) if sha256 != written.sha256 => {

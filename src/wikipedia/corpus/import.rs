@@ -189,18 +189,11 @@ impl fmt::Display for Place {
 #[derive(Debug)]
 pub(super) enum ImportError {
     /// One record cannot be read; the others can.
-    Record {
-        place: Place,
-        reason: String,
-    },
-    Broken {
-        reason: String,
-    },
+    Record { place: Place, reason: String },
+    /// The file cannot be read, or not to its end.
+    Broken { reason: String },
     /// A packed corpus whose articles do not have the identity in its first line.
-    Edited {
-        found: String,
-        said: String,
-    },
+    Edited { found: String, said: String },
 }
 
 impl From<io::Error> for ImportError {

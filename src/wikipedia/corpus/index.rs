@@ -219,7 +219,7 @@ impl TextIndex {
 /// The library panics on files that were damaged since they were written.
 pub(super) fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(|error| CorpusError::damaged(INDEX, error)),
+        Ok(result) => result.map_err(CorpusError::in_file(INDEX)),
         Err(_) => Err(CorpusError::damaged(INDEX, "an entry leads out of it")),
     }
 }

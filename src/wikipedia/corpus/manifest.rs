@@ -258,24 +258,18 @@ pub(super) const LEFT_OUT_FILE: &str = "left-out.jsonl";
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FetchedLine {
     /// Where a title leads to.
-    Revision {
-        asked: String,
-        pin: Pin,
-    },
+    Revision { asked: String, pin: Pin },
+    /// A page as it is read.
     Page {
         page: SitePage,
         /// Titles that the lead links to, as many as were wanted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         links: Vec<String>,
     },
-    LeftOut {
-        asked: String,
-        reason: LeftOut,
-    },
-    Search {
-        query: String,
-        answer: SearchAnswer,
-    },
+    /// A title that has no page.
+    LeftOut { asked: String, reason: LeftOut },
+    /// What the site answered to a search.
+    Search { query: String, answer: SearchAnswer },
 }
 
 /// A title without a page, as a line has it.

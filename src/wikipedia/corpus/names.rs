@@ -54,7 +54,7 @@ impl Names {
         let table = |file, names: BTreeMap<String, u32>| {
             let mut map = MapBuilder::memory();
             let written = map.extend_iter(names.into_iter().map(|(name, number)| (name, u64::from(number))));
-            let bytes = written.and_then(|()| map.into_inner()).map_err(|error| CorpusError::damaged(file, error))?;
+            let bytes = written.and_then(|()| map.into_inner()).map_err(CorpusError::in_file(file))?;
             Table::over(file, OwnedBytes::new(bytes))
         };
         let (titles, redirects, keys) = (table(TITLES, titles)?, table(REDIRECTS, redirects)?, table(KEYS, keys)?);
@@ -125,15 +125,15 @@ fn beginning(map: &Map<OwnedBytes>, key: &[u8], most: usize, looked_at: usize) -
 
 impl Table {
     fn open(dir: &Path, file: &'static str) -> Result<Self, CorpusError> {
-        let folder = MmapDirectory::open(dir).map_err(|error| CorpusError::damaged(file, error))?;
-        let bytes = folder.open_read(Path::new(file)).map_err(|error| CorpusError::damaged(file, error))?;
-        Self::over(file, bytes.read_bytes().map_err(|error| CorpusError::damaged(file, error))?)
+        let folder = MmapDirectory::open(dir).map_err(CorpusError::in_file(file))?;
+        let bytes = folder.open_read(Path::new(file)).map_err(CorpusError::in_file(file))?;
+        Self::over(file, bytes.read_bytes().map_err(CorpusError::in_file(file))?)
     }
 
     fn over(file: &'static str, bytes: OwnedBytes) -> Result<Self, CorpusError> {
         let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
         let fst = fst.map_err(|_| CorpusError::damaged(file, "it is not a table of names"))?;
-        Ok(Self { file, map: fst.map_err(|error| CorpusError::damaged(file, error))?.into() })
+        Ok(Self { file, map: fst.map_err(CorpusError::in_file(file))?.into() })
     }
 
     fn damaged(&self, reason: impl ToString) -> CorpusError {

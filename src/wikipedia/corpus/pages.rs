@@ -5,9 +5,10 @@
 
 use super::CorpusError;
 use super::record::{Article, Block};
+use crate::base::locked;
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::CParameter;
 
@@ -105,7 +106,8 @@ impl Pages {
 
     /// The same for one article after the other; `last` is the block of the one before.
     pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
-        let place: [u8; PLACE] = self.places.at(u64::from(number) * PLACE as u64).map_err(damaged(PLACES))?;
+        let place: [u8; PLACE] =
+            self.places.at(u64::from(number) * PLACE as u64).map_err(CorpusError::in_file(PLACES))?;
         let [block, at, length] = [0, 4, 8].map(|from| number_at(&place, from));
         let unpacked = match last.take().filter(|(open, _)| *open == block) {
             Some((_, unpacked)) => unpacked,
@@ -115,33 +117,29 @@ impl Pages {
         let (at, length) = (at as usize, length as usize);
         let frame = at.checked_add(length).and_then(|end| unpacked.get(at..end));
         let article = frame.filter(|_| number < self.articles).and_then(decode_article);
-        article.ok_or_else(|| damaged(PLACES)(io::Error::other(format!("article {number} is not where it should be"))))
+        article.ok_or_else(|| CorpusError::damaged(PLACES, format!("article {number} is not where it should be")))
     }
 
     fn block(&self, number: u32) -> Result<Vec<u8>, CorpusError> {
         let at = u64::from(self.articles) * PLACE as u64 + u64::from(number) * ENTRY as u64;
-        let entry: [u8; ENTRY] = self.places.at(at).map_err(damaged(PLACES))?;
+        let entry: [u8; ENTRY] = self.places.at(at).map_err(CorpusError::in_file(PLACES))?;
         let offset = u64::from(number_at(&entry, 0)) | u64::from(number_at(&entry, 4)) << 32;
         let [packed, length] = [8, 12].map(|from| number_at(&entry, from) as usize);
         // Incompressible blocks grow by less than this.
         if length > MAX_FRAME_BYTES || packed > length + (64 << 10) {
-            return Err(damaged(PLACES)(io::Error::other(format!("block {number} cannot have that length"))));
+            return Err(CorpusError::damaged(PLACES, format!("block {number} cannot have that length")));
         }
         let mut bytes = vec![0; packed];
-        self.blocks.read(&mut bytes, offset).map_err(damaged(BLOCKS))?;
-        let idle = self.unpackers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        self.blocks.read(&mut bytes, offset).map_err(CorpusError::in_file(BLOCKS))?;
+        let idle = locked(&self.unpackers).pop();
         let mut unpacker = match idle {
             Some(unpacker) => unpacker,
-            None => Decompressor::with_dictionary(&self.dictionary).map_err(damaged(DICTIONARY))?,
+            None => Decompressor::with_dictionary(&self.dictionary).map_err(CorpusError::in_file(DICTIONARY))?,
         };
-        let block = unpacker.decompress(&bytes, length).map_err(damaged(BLOCKS));
-        self.unpackers.lock().unwrap_or_else(PoisonError::into_inner).push(unpacker);
+        let block = unpacker.decompress(&bytes, length).map_err(CorpusError::in_file(BLOCKS));
+        locked(&self.unpackers).push(unpacker);
         block
     }
-}
-
-fn damaged(file: &'static str) -> impl Fn(io::Error) -> CorpusError {
-    move |error| CorpusError::damaged(file, error)
 }
 
 /// The number that begins at `from`, which is inside.
@@ -179,7 +177,7 @@ impl Positioned {
     #[cfg(not(unix))]
     pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         use std::io::{Read as _, Seek as _, SeekFrom};
-        let _seeking = self.seeking.lock().unwrap_or_else(PoisonError::into_inner);
+        let _seeking = locked(&self.seeking);
         let mut file = &self.file;
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(bytes)

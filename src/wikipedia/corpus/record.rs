@@ -10,19 +10,14 @@ use std::fmt;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
+    /// A page.
     Article(Article),
-    Redirect {
-        title: String,
-        to: String,
-    },
+    /// A name that leads to an article.
+    Redirect { title: String, to: String },
     /// What the corpus is whose articles follow.
     About(Box<About>),
     /// A piece of an article. Those of one title are its blocks, in the order of their ids, or of their texts without ids.
-    Passage {
-        title: String,
-        id: Option<String>,
-        text: String,
-    },
+    Passage { title: String, id: Option<String>, text: String },
     /// A redirect that is no name of an article, as its file shows.
     Dropped(Dropped),
 }

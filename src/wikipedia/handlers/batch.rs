@@ -1,6 +1,7 @@
 //! Batches of messages, which version 2025-03-26 of the Model Context Protocol has, and no other. The SDK reads single
 //! messages, so those of a batch are handed to it one after the other, and its answers are put together again.
 
+use crate::base::locked;
 use crate::net::server::reply::{self, body};
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::oneshot;
 
@@ -165,7 +166,7 @@ async fn inbound<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
                     count += 1;
                     let own = own_id(count);
                     let (sender, answer) = oneshot::channel();
-                    *waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some((own.get().to_owned(), sender));
+                    *locked(&waiting) = Some((own.get().to_owned(), sender));
                     let message = with_id(message, own);
                     service.write_all(format!("{message}\n").as_bytes()).await?;
                     let Ok(answer) = answer.await else { return Ok(()) };
@@ -195,13 +196,13 @@ async fn outbound<W: AsyncWrite + Unpin>(
         }
         line.clear();
     }
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    locked(&waiting).take();
 }
 
 /// Hands over the answer to a message of a batch; `false` for other messages. An answer without an id is that to the message
 /// that waits: the SDK could not read it.
 fn take_answer(line: &[u8], own: &str, waiting: &Waiting) -> bool {
-    let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = locked(waiting);
     if waiting.is_none() && memchr::memmem::find(line, own.as_bytes()).is_none() {
         return false;
     }

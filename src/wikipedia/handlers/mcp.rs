@@ -4,7 +4,7 @@
 
 use super::tools::{ToolAnswer, ToolDescription, ToolError, Tools};
 use super::{CorpusService, batch};
-use crate::base::Compat;
+use crate::base::{Compat, locked};
 use crate::net::server::reply::MAX_BODY;
 use crate::wikipedia::Corpus;
 use rmcp::model::{
@@ -17,7 +17,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const INSTRUCTIONS: &str = "A frozen Wikipedia. `search` opens a page by its title and shows its first sentences, or lists similar \
      titles; `lookup` finds the next sentence with a keyword in the open page: give it the `session` of the last result.";
@@ -78,10 +78,11 @@ impl<T: Tools> ServerHandler for Handler<T> {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let result = match self.call(&request.name, request.arguments.unwrap_or_default()).await? {
-            Ok(ToolAnswer { observation, structured }) => {
+            Ok(ToolAnswer(structured)) => {
                 if let (Some(last), Some(handle)) = (&self.last, structured["session"].as_str()) {
-                    *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_owned());
+                    *locked(last) = Some(handle.to_owned());
                 }
+                let observation = structured["observation"].as_str().unwrap_or_default();
                 let mut result = CallToolResult::success(vec![ContentBlock::text(observation)]);
                 result.structured_content = Some(structured);
                 result
@@ -98,7 +99,7 @@ impl<T: Tools> Handler<T> {
             && !input.contains_key("session")
             && let Some(last) = &self.last
         {
-            let last = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let last = locked(last).clone();
             input.insert("session".to_owned(), json!(last));
         }
         let called = self.service.call(name, input).await;

@@ -84,7 +84,7 @@ pub(crate) async fn posted(service: &impl Tools, name: &str, body: &[u8]) -> Ans
         }
     };
     match service.call(name, input).await {
-        Some(Ok(answer)) => Answer::json(&answer.structured),
+        Some(Ok(answer)) => Answer::json(&answer.0),
         Some(Err(ToolError(words))) => refused(422, &words),
         None => {
             let names: Vec<&str> = service.offered(false).iter().map(|tool| tool.name).collect();
@@ -120,29 +120,24 @@ pub(crate) async fn with<T: DeserializeOwned>(
 const MAX_PARAGRAPHS: usize = 20;
 const MAX_SIMILAR: usize = 20;
 
-/// What a tool answers: the observation, and all of it as JSON, with the `session` to go on with.
-pub(crate) struct ToolAnswer {
-    pub(crate) observation: String,
-    pub(crate) structured: Value,
-}
+/// What a tool answers, as JSON: the `observation`, and the `session` to go on with.
+pub(crate) struct ToolAnswer(pub(crate) Value);
 
 impl ToolAnswer {
-    pub(crate) fn of_passages(observation: String, hits: &[PassageHit]) -> Self {
+    pub(crate) fn of_passages(observation: &str, hits: &[PassageHit]) -> Self {
         let passages = hits
             .iter()
             .map(|hit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score }))
             .collect::<Value>();
-        let structured = json!({ "observation": observation, "passages": passages });
-        Self { observation, structured }
+        Self(json!({ "observation": observation, "passages": passages }))
     }
 
     /// The page that an observation is from, if it is from one.
-    pub(crate) fn of_page(observation: String, page: Option<&Provenance>) -> Self {
-        let structured = json!({
+    pub(crate) fn of_page(observation: &str, page: Option<&Provenance>) -> Self {
+        Self(json!({
             "observation": observation, "title": page.map(|page| &page.title), "url": page.map(|page| &page.url),
             "revid": page.and_then(|page| page.revid),
-        });
-        Self { observation, structured }
+        }))
     }
 }
 
@@ -229,13 +224,12 @@ fn check_length(query: &str) -> Result<(), ToolError> {
 }
 
 /// An observation of a page that is open.
-fn open_page(service: &CorpusService, page: &Page, observation: String, handle: &Handle) -> ToolAnswer {
-    let structured = json!({
+fn open_page(service: &CorpusService, page: &Page, observation: &str, handle: &Handle) -> ToolAnswer {
+    ToolAnswer(json!({
         "observation": observation, "title": page.title,
         "url": format!("corpus:{}#{}", service.name(), page.title.replace(' ', "_")),
         "revid": page.revid, "session": handle.to_string(),
-    });
-    ToolAnswer { observation, structured }
+    }))
 }
 
 async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswer, ToolError> {
@@ -251,12 +245,12 @@ async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswe
     let Some(number) = number else {
         // A page that was open stays open.
         let session = open.as_ref().map(Handle::to_string);
-        let structured =
-            json!({ "observation": observation, "title": null, "url": null, "revid": null, "session": session });
-        return Ok(ToolAnswer { observation, structured });
+        let mut answer = ToolAnswer::of_page(&observation, None);
+        answer.0["session"] = json!(session);
+        return Ok(answer);
     };
     let handle = Handle::of(&service.corpus, number);
-    Ok(open_page(service, &*service.corpus.page(number)?, observation, &handle))
+    Ok(open_page(service, &*service.corpus.page(number)?, &observation, &handle))
 }
 
 fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, ToolError> {
@@ -276,10 +270,10 @@ fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, To
     let state = session.state();
     let (count, shown) = (state.lookup_len.unwrap_or(0), state.lookup_cnt.unwrap_or(0));
     let handle = handle.with_lookup(keyword, shown);
-    let mut answer = open_page(service, &page, observation, &handle);
+    let mut answer = open_page(service, &page, &observation, &handle);
     // Behind the last result there is none.
-    answer.structured["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
-    answer.structured["of"] = json!(count);
+    answer.0["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
+    answer.0["of"] = json!(count);
     Ok(answer)
 }
 
@@ -298,9 +292,9 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
     let to = to.unwrap_or(from.saturating_add(MAX_PARAGRAPHS - 1)).min(count);
     let text =
         page.blocks.get(from - 1..to).ok_or_else(|| ToolError(format!("the page has paragraphs 1 to {count}")))?;
-    let mut answer = open_page(service, &page, text.join("\n\n"), &Handle::of(&service.corpus, number));
+    let mut answer = open_page(service, &page, &text.join("\n\n"), &Handle::of(&service.corpus, number));
     for (name, number) in [("from", from), ("to", to), ("of", count)] {
-        answer.structured[name] = json!(number);
+        answer.0[name] = json!(number);
     }
     Ok(answer)
 }
@@ -316,8 +310,7 @@ async fn similar(service: &CorpusService, SimilarInput { query }: SimilarInput) 
     } else {
         titles.join("\n")
     };
-    let structured = json!({ "observation": observation, "titles": titles });
-    Ok(ToolAnswer { observation, structured })
+    Ok(ToolAnswer(json!({ "observation": observation, "titles": titles })))
 }
 
 async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesInput) -> Result<ToolAnswer, ToolError> {
@@ -332,7 +325,7 @@ async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesI
     let found = service.search(move |_| Ok(session.call(Tool::Passages, &query).now_or_never())).await?;
     let observed = found.ok_or(Fault::Lost)??;
     let hits = observed.provenance.map(|provenance| provenance.hits).unwrap_or_default();
-    Ok(ToolAnswer::of_passages(observed.text, &hits))
+    Ok(ToolAnswer::of_passages(&observed.text, &hits))
 }
 
 fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer, ToolError> {
@@ -340,7 +333,7 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
     let mut session = session(service);
     let observed = session.call(Tool::Document, &input.id).now_or_never().ok_or(Fault::Lost)??;
     match observed.provenance.filter(|_| !observed.missed) {
-        Some(page) => Ok(ToolAnswer::of_page(observed.text, Some(&page))),
+        Some(page) => Ok(ToolAnswer::of_page(&observed.text, Some(&page))),
         None => Err(ToolError(observed.text)),
     }
 }

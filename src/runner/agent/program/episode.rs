@@ -249,8 +249,7 @@ impl Run<'_> {
                 let answered = if self.answer.is_some() {
                     Err(ToolError("an answer was submitted already, and counts".to_owned()))
                 } else {
-                    let observation = "The answer is recorded.".to_owned();
-                    Ok(ToolAnswer { structured: json!({ "observation": observation }), observation })
+                    Ok(ToolAnswer(json!({ "observation": "The answer is recorded." })))
                 };
                 self.answer.get_or_insert(given);
                 clock.limit(AFTER_ANSWER);
@@ -481,8 +480,8 @@ fn tool_answer(tool: Tool, observation: Observation) -> Result<ToolAnswer, ToolE
     }
     let provenance = provenance.as_ref();
     Ok(match tool {
-        Tool::Passages => ToolAnswer::of_passages(text, provenance.map_or(&[], |provenance| &provenance.hits)),
-        _ => ToolAnswer::of_page(text, provenance.filter(|_| !missed)),
+        Tool::Passages => ToolAnswer::of_passages(&text, provenance.map_or(&[], |provenance| &provenance.hits)),
+        _ => ToolAnswer::of_page(&text, provenance.filter(|_| !missed)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded::{MAX_LINE_BYTES, read_line, too_long};
-use crate::base::{json_error, named};
+use crate::base::{json_error, locked, named};
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::Record;
 use bzip2::bufread::MultiBzDecoder;
@@ -17,7 +17,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::vec;
 
@@ -374,7 +374,7 @@ pub(super) fn on_all_processors<J: Send + 'static>(
         let (shared, send) = (Arc::clone(&shared), send.clone());
         thread::spawn(move || {
             let (jobs, work) = &*shared;
-            let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let next = || locked(jobs).recv();
             while let Ok(job) = next() {
                 // A job must not be lost without a word, whatever a library does on damaged bytes.
                 let found = catch_unwind(AssertUnwindSafe(|| work(job)));

@@ -271,12 +271,10 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
+    /// The entry of this number.
     Redirect(u32),
-    Blob {
-        html: bool,
-        cluster: u32,
-        blob: u32,
-    },
+    /// The text of this number in a cluster.
+    Blob { html: bool, cluster: u32, blob: u32 },
     /// It was deleted.
     Nothing,
 }

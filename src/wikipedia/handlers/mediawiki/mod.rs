@@ -14,6 +14,7 @@ mod site;
 pub(crate) use search::{article, index, rest_search, rest_search_titles, summary};
 
 use super::{Answer, CorpusService, Fault};
+use crate::base::locked;
 use crate::base::text::printable;
 use crate::wikipedia::CorpusError;
 use pages::{parse, query_pages};
@@ -117,7 +118,7 @@ impl Call<'_> {
     }
 
     fn warn(&self, module: &'static str, warning: String) {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).entry(module).or_default().push(warning);
+        locked(&self.warnings).entry(module).or_default().push(warning);
     }
 
     fn warned(self, mut answer: Value) -> Value {
@@ -135,10 +136,8 @@ fn address_of(base: &str, title: &str) -> String {
 
 enum ApiError {
     /// In the API's own words, which clients read.
-    Refused {
-        code: &'static str,
-        info: String,
-    },
+    Refused { code: &'static str, info: String },
+    /// A failure of this server.
     Fault(Fault),
 }
 
