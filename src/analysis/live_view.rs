@@ -125,11 +125,11 @@ pub(crate) async fn view(settings: ViewSettings) -> Result<(Server, String, watc
         pages: Arc::default(),
     };
     let router = Router::new()
-        .route(&format!("/{token}/"), get(listed))
-        .route(&format!("/{token}/run/{{run}}"), get(shown))
+        .route(&format!("/{token}/"), get(list_page))
+        .route(&format!("/{token}/run/{{run}}"), get(run_page))
         .route(&format!("/{token}/run/{{run}}/events"), get(events))
-        .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
-        .route(&format!("/{token}/compare/{{runs}}"), get(compared))
+        .route(&format!("/{token}/run/{{run}}/annotations"), post(post_annotation))
+        .route(&format!("/{token}/compare/{{runs}}"), get(comparison_page))
         .route("/proof/{nonce}", get(proof))
         .fallback(async || (StatusCode::NOT_FOUND, page_answer(unknown_address().into())))
         .with_state(viewer);
@@ -364,15 +364,15 @@ async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Sen
     spawn_blocking(work).await.map_err(lost)?
 }
 
-async fn listed(State(viewer): State<Viewer>) -> Result<Response, Refusal> {
+async fn list_page(State(viewer): State<Viewer>) -> Result<Response, Refusal> {
     read(move || viewer.index()).await.map(page_answer)
 }
 
-async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result<Response, Refusal> {
+async fn run_page(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result<Response, Refusal> {
     read(move || viewer.page(&run)).await.map(page_answer)
 }
 
-async fn compared(State(viewer): State<Viewer>, Path(runs): Path<String>) -> Result<Response, Refusal> {
+async fn comparison_page(State(viewer): State<Viewer>, Path(runs): Path<String>) -> Result<Response, Refusal> {
     read(move || viewer.comparison(&runs)).await.map(page_answer)
 }
 
@@ -465,7 +465,7 @@ fn message(progress: &Progress) -> Value {
     })
 }
 
-async fn annotated(
+async fn post_annotation(
     State(viewer): State<Viewer>,
     Path(run): Path<String>,
     request: Request,

@@ -242,13 +242,13 @@ impl Paths {
             paths.recorded += 1;
             let Some(branch) = trajectory.branch.as_ref().filter(|_| trajectory.measured()) else { continue };
             let Some(place) = places.get(&branch.key) else { continue };
-            let from = goes_on(branch);
+            let from = edited_steps(branch);
             let count = match trajectory.variant.as_str() {
                 CONTROL => &mut paths.controls,
                 PLACEBO => paths.placebos.entry(branch.id.clone()).or_default(),
                 _ => continue,
             };
-            count.0 += usize::from(is_same(source.episode(*place)?.trajectory, trajectory.clone(), from));
+            count.0 += usize::from(continues_alike(source.episode(*place)?.trajectory, trajectory.clone(), from));
             count.1 += 1;
         }
         Ok(paths)
@@ -277,13 +277,13 @@ impl Paths {
 }
 
 /// How many steps an edit decides: the model goes on behind them.
-fn goes_on(branch: &Branch) -> usize {
+fn edited_steps(branch: &Branch) -> usize {
     let is_of_the_step = branch.edit.as_ref().is_some_and(BranchEdit::is_of_the_step);
     if is_of_the_step { branch.at } else { branch.at.saturating_sub(1) }
 }
 
 /// Whether both go on alike behind so many steps, up to their answers.
-fn is_same(mut recorded: Trajectory, mut other: Trajectory, steps: usize) -> bool {
+fn continues_alike(mut recorded: Trajectory, mut other: Trajectory, steps: usize) -> bool {
     for trajectory in [&mut recorded, &mut other] {
         trajectory.steps.drain(..steps.min(trajectory.steps.len()));
     }
@@ -319,7 +319,7 @@ impl Branches {
             }
         }
         let source = edits.values().next().and_then(|first| source_of(out, Path::new(&first.run), named));
-        let repaired = source.map(|source| repaired(&branched, &source, &edits)).transpose()?.flatten();
+        let repaired = source.map(|source| repair_of(&branched, &source, &edits)).transpose()?.flatten();
         Ok(Self { edits, repaired })
     }
 }
@@ -335,7 +335,7 @@ fn source_of(out: &Path, recorded: &Path, named: &[&Path]) -> Option<PathBuf> {
 }
 
 /// Nothing if the run has none of the episodes that were branched off.
-fn repaired(
+fn repair_of(
     branched: &GradedRun,
     source: &Path,
     edits: &BTreeMap<String, Branch>,

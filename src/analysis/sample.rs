@@ -99,7 +99,7 @@ impl Stratum {
 }
 
 /// The episodes to judge, in the order in which they are shown.
-pub(crate) fn sampled(
+pub(crate) fn sample_of_run(
     run: &RunRef,
     stratify: &[Stratum],
     size: Option<usize>,

@@ -11,7 +11,7 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render, to_judge};
 use crate::analysis::report::{View, thousands};
 use crate::analysis::results::{GradedRun, RunRef, check_one};
-use crate::analysis::sample::{SampledEpisode, Stratum, sampled};
+use crate::analysis::sample::{SampledEpisode, Stratum, sample_of_run};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Tool, Trajectory};
@@ -144,7 +144,7 @@ pub(super) async fn ask_session(args: &Args, run: &RunRef, folder: &RunFolder, b
     let of_person = |annotation: &&Annotation| annotation.by == by;
     let before: HashSet<String> =
         annotations.latest().into_iter().filter(of_person).map(|annotation| annotation.key.clone()).collect();
-    let mut sample = sampled(run, &args.stratify, args.sample, args.seed, &|text| say(text))?;
+    let mut sample = sample_of_run(run, &args.stratify, args.sample, args.seed, &|text| say(text))?;
     let all = sample.len();
     sample.retain(|episode| !before.contains(&episode.key));
     let judged = all - sample.len();

@@ -46,7 +46,7 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
             let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
             let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
             let against = |b_leads: bool| differences(&values.against((a, b), b_leads), values);
-            (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
+            (by_stop_rule(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
         })
         .unzip();
     let (at, p): (Vec<usize>, Vec<f64>) =
@@ -230,7 +230,7 @@ impl Sample<'_> {
 pub(super) const SEQUENCE: &str = "confidence sequence";
 
 /// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
-pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
+pub(super) fn by_stop_rule(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
     if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
         return sequential(pair, found);
     }

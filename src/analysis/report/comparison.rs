@@ -71,7 +71,7 @@ pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet
         blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
-        blocks.extend(Block::lines("", explained(figure)));
+        blocks.extend(Block::lines("", bounds_notes(figure)));
         blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
@@ -79,7 +79,7 @@ pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet
         if let Some(efforts) = efforts {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
-            blocks.extend(planned(figure, efforts));
+            blocks.extend(effort_lines(figure, efforts));
         }
         let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
@@ -184,9 +184,9 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
     let pair = |mean: &VariantMean| figure.pair(reference, &mean.variant);
     let word = if is_baseline { "baseline" } else { "best" };
     let columns = mean_columns(figure)
-        .numbers(of_difference(*unit, level_of(&figure.pairs)), |mean| {
+        .numbers(difference_heading(*unit, level_of(&figure.pairs)), |mean| {
             let (difference, interval) = pair(mean).map_or((None, None), |pair| difference_to(reference, pair));
-            change(*unit, difference, None, interval)
+            change_cell(*unit, difference, None, interval)
         })
         .numbers("p Holm", |mean| pair(mean).map_or_else(Cell::nothing, corrected_p))
         .words("verdict", |mean| Cell::text(pair(mean).map_or(word, |pair| seen_from(reference, pair))))
@@ -212,7 +212,7 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
 pub(super) fn corrected_p(pair: &Pair) -> Cell {
     match pair.p_holm {
         Some(p) if pair.stopping.is_none() => Cell::figure("p_holm", p, p_value(p)),
-        _ => evidence(pair),
+        _ => p_cell(pair),
     }
 }
 
@@ -274,9 +274,9 @@ pub(super) fn settings_grid<N: AsRef<str>>(names: &[N], settings: &[Setting]) ->
 /// The variants with their means.
 fn mean_columns(figure: &FigureComparison) -> Columns<'_, VariantMean, Cell> {
     let unit = figure.figure.unit;
-    let heading = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
+    let heading = mean_heading(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
     Columns::of("variant", |mean: &VariantMean| Cell::text(&mean.variant))
-        .numbers(heading, move |mean| estimate(unit, "mean", mean.mean, mean.se, mean.interval))
+        .numbers(heading, move |mean| mean_cell(unit, "mean", mean.mean, mean.se, mean.interval))
 }
 
 fn means(figure: &FigureComparison, stopped: bool) -> Block {
@@ -336,9 +336,9 @@ fn pairs(figure: &FigureComparison) -> Block {
         move |pair: &Pair| pair.tests.mcnemar.map_or_else(Cell::nothing, |test| Cell::count(name, of(&test)))
     };
     let columns = Columns::of("b − a", |pair: &Pair| Cell::text(minus(&pair.b, &pair.a)))
-        .numbers(of_difference(unit, level), |pair| change_of_pair(unit, level, pair))
+        .numbers(difference_heading(unit, level), |pair| change_of_pair(unit, level, pair))
         .numbers("n", |pair| Cell::count("n", pair.n))
-        .numbers("p", evidence)
+        .numbers("p", p_cell)
         .numbers("p Holm", |pair| pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))))
         .only_if(binary, Heading::numbers("only a"), one_sided("only_a", |test| test.only_a))
         .only_if(binary, Heading::numbers("only b"), one_sided("only_b", |test| test.only_b))
@@ -349,7 +349,7 @@ fn pairs(figure: &FigureComparison) -> Block {
 
 /// The difference of a pair, with the level of its interval where that is not `level`.
 fn change_of_pair(unit: Unit, level: f64, pair: &Pair) -> Cell {
-    let mut change = change(unit, pair.difference, pair.se, pair.interval);
+    let mut change = change_cell(unit, pair.difference, pair.se, pair.interval);
     if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
         change.text = format!("{} at {} %", change.text, percent(own));
         change.figures.push(("level", own));
@@ -382,11 +382,11 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
     };
     let columns = Columns::of("combination", |(combination, _): &(&str, &Pair)| Cell::text(*combination))
         .words("b − a", |(_, pair)| Cell::text(minus(&pair.b, &pair.a)))
-        .numbers(of_difference(*unit, level_of(&figure.pairs)), |(_, pair)| {
-            change(*unit, pair.difference, pair.se, pair.interval)
+        .numbers(difference_heading(*unit, level_of(&figure.pairs)), |(_, pair)| {
+            change_cell(*unit, pair.difference, pair.se, pair.interval)
         })
         .numbers("n", |(_, pair)| Cell::count("n", pair.n))
-        .numbers("p", |(_, pair)| evidence(pair))
+        .numbers("p", |(_, pair)| p_cell(pair))
         .words("sign", |(_, pair)| Cell::text(if is_opposite(pair) { "opposite" } else { "" }));
     let title = format!("{} by combination of the other settings", figure.figure.label());
     let rows: Vec<(&str, &Pair)> = within.pairs_of(name).collect();
@@ -417,9 +417,9 @@ fn spread(within: &Within, figure: &FigureComparison) -> Vec<Block> {
         cells: vec![Cell::text(kind), found, corrected],
     };
     let found = |name, figure| Cell::figure(name, figure, value(*unit, figure));
-    let beyond = |name, figure, interval| estimate(*unit, name, Some(figure), None, ends(interval));
+    let beyond = |name, figure, interval| mean_cell(*unit, name, Some(figure), None, ends(interval));
     let rows = vec![
-        row("mean", Cell::nothing(), estimate(*unit, "mean", Some(*mean), None, *interval)),
+        row("mean", Cell::nothing(), mean_cell(*unit, "mean", Some(*mean), None, *interval)),
         row("SD", found("sd", between.sd), beyond("corrected_sd", between.corrected_sd, between.sd_interval)),
         row(
             "range",
@@ -443,7 +443,7 @@ fn spread(within: &Within, figure: &FigureComparison) -> Vec<Block> {
 }
 
 /// What the bounds of pairs are, and that pairs need not have the questions of the means.
-pub(super) fn explained(figure: &FigureComparison) -> Vec<String> {
+pub(super) fn bounds_notes(figure: &FigureComparison) -> Vec<String> {
     let mut lines = Vec::new();
     if figure.has_bounds() {
         let bounds = "what the difference could be if every unmeasured question went one way";
@@ -460,7 +460,7 @@ pub(super) fn explained(figure: &FigureComparison) -> Vec<String> {
 }
 
 /// The p of a pair, marked where a rule could stop its run, or what the rule found.
-fn evidence(pair: &Pair) -> Cell {
+fn p_cell(pair: &Pair) -> Cell {
     if let Some(found) = &pair.stopping {
         let mut cell = Cell::figure("e_value", found.e_value, format!("e = {:.3}", found.e_value));
         cell.figures.extend(Cell::count("looked", found.looked).figures);
@@ -480,7 +480,7 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
     let needed = format!("questions needed [{} %]", percent(level_of(&figure.pairs)));
     let columns = Columns::of("b − a", |pair: &Pair| Cell::text(minus(&pair.b, &pair.a)))
-        .numbers("difference", |pair| change(unit, pair.difference, None, None))
+        .numbers("difference", |pair| change_cell(unit, pair.difference, None, None))
         .numbers("detectable", |pair| {
             pair.reach.mde.map_or_else(Cell::nothing, |least| Cell::figure("mde", least, value(unit, least)))
         })
@@ -521,7 +521,7 @@ fn without_power(figure: &FigureComparison) -> Option<Block> {
 }
 
 /// What it takes to see differences that these questions need not show.
-fn planned(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
+fn effort_lines(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
     let of_it = |effort: &&Effort| effort.metric.name == figure.figure.name;
     let mut lines: Vec<String> = efforts.iter().filter(of_it).map(|effort| effort.sentence.clone()).collect();
     if lines.is_empty() {
@@ -547,19 +547,19 @@ pub(super) fn level_of<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> f64 {
 }
 
 /// `points [95 %]`
-fn of_difference(unit: Unit, level: f64) -> String {
+fn difference_heading(unit: Unit, level: f64) -> String {
     let points = if unit == Unit::Share { "points" } else { "difference" };
     format!("{points} [{} %]", percent(level))
 }
 
 /// `EM % [95 %]`
-pub(super) fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
+pub(super) fn mean_heading(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
     let unit = if figure.unit == Unit::Share { " %" } else { "" };
     let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
     format!("{}{unit}{level}", visible_line(figure.label(), 40))
 }
 
-pub(super) fn estimate(
+pub(super) fn mean_cell(
     unit: Unit,
     name: &'static str,
     mean: Option<f64>,
@@ -569,7 +569,7 @@ pub(super) fn estimate(
     with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
 }
 
-pub(super) fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
+pub(super) fn change_cell(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
     let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
     let end = |end: f64| signed(unit, shown_end(unit, end));
     with_interval(shown, se, interval, &end)
@@ -731,12 +731,12 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     lines.extend(rows.iter().filter_map(|(_, flip)| flip.command.clone()));
     let title = "flipped answers by failure class, and commands that show both episodes";
     blocks.extend(Block::lines(title, lines));
-    blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
+    blocks.extend(flips.editions.as_ref().map(|editions| stale_gold(flips, editions)));
     blocks
 }
 
 /// Which flipped answers have stale gold, and for how many that cannot be told.
-fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -> Block {
+fn stale_gold(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -> Block {
     let title = format!("stale gold, {} vs {}", flips.b, flips.a);
     let [older, newer] = editions.each_ref().map(|edition| {
         let facts = [&edition.wiki, &edition.as_of].into_iter().flatten().map(String::as_str);
@@ -795,10 +795,10 @@ fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block;
     let pairs: Vec<_> = groups().flat_map(|group| group.pairs.iter().map(move |pair| (group, pair))).collect();
     let of_means = Columns::of(&breakdown.by, |(group, _): &(&Group, &GroupMean)| of(group))
         .words("variant", |(_, mean)| Cell::text(&mean.variant))
-        .numbers(headed(&figure.figure, interval), |(_, of)| estimate(unit, "mean", of.mean, None, of.interval))
+        .numbers(mean_heading(&figure.figure, interval), |(_, of)| mean_cell(unit, "mean", of.mean, None, of.interval))
         .numbers("n", |(group, _)| Cell::count("n", group.n));
     let difference = |pair: &GroupPair| {
-        let mut found = change(unit, pair.difference, pair.se, pair.interval);
+        let mut found = change_cell(unit, pair.difference, pair.se, pair.interval);
         if pair.interval.is_some() && pair.stopped_by.is_some() {
             mark_stopped(&mut found);
         }

@@ -1,6 +1,6 @@
 //! The table of a paper: one `tabular` that fits a column of a page with two.
 
-use super::comparison::{change, corrected_p, difference_to, estimate, headed, level_of, reference};
+use super::comparison::{change_cell, corrected_p, difference_to, level_of, mean_cell, mean_heading, reference};
 use super::sheet::{Cell, latex_cell, latex_escaped};
 use crate::analysis::compare::verdict::{p_value, percent};
 use crate::analysis::compare::{Comparison, Pair, Unit, VariantMean};
@@ -26,12 +26,12 @@ pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option
     let row = |mean: &VariantMean| {
         let pair = figure.pair(reference, &mean.variant);
         let (difference, interval) = pair.map_or((None, None), |pair| difference_to(reference, pair));
-        let own = estimate(unit, "mean", mean.mean, None, mean.interval);
-        [own, change(unit, difference, None, interval), pair.map_or_else(Cell::nothing, short_p)]
+        let own = mean_cell(unit, "mean", mean.mean, None, mean.interval);
+        [own, change_cell(unit, difference, None, interval), pair.map_or_else(Cell::nothing, short_p)]
     };
     let rows: Vec<[Cell; 3]> = figure.means.iter().map(row).collect();
     let level = percent(level_of(&figure.pairs));
-    let heads = [headed(&figure.figure, None), format!("Δ [{level} %]"), "p".to_owned()];
+    let heads = [mean_heading(&figure.figure, None), format!("Δ [{level} %]"), "p".to_owned()];
     let wide = |at: usize| {
         let cells = rows.iter().map(|row| points(&row[at].text.replace('-', "−"))).chain([points(&heads[at])]);
         cells.fold(0.0, f64::max)

@@ -7,7 +7,7 @@ use super::html::{Html, NUMBER, encoded, minus, short_path, without_folders};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::repair::{Branches, Classes, Repair};
-use crate::analysis::report::comparison::{ComparisonExtras, explained, sheet};
+use crate::analysis::report::comparison::{ComparisonExtras, bounds_notes, sheet};
 use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::correction;
 use crate::analysis::report::sheet::{Heading, headings, to_latex, to_markdown};
@@ -150,7 +150,7 @@ fn score_columns<'a>(part: PageGroup<'a>, means: &'a [Option<&'a VariantMean>]) 
     columns.extend(has_own.then(|| numbers(format!("own {label} %"), own)));
     if let Some(judge) = judged(comparison) {
         columns.push(numbers(on("judge", judge.n), of(judge)));
-        columns.push((format!("judge ≠ {label}"), Box::new(move |html, at| disputed(html, &part, at))));
+        columns.push((format!("judge ≠ {label}"), Box::new(move |html, at| disputed_cell(html, &part, at))));
     }
     if names.len() > 2 {
         columns.push(numbers("rank", move |at| standings[at].rank.map_or_else(dash, |rank| rank.to_string())));
@@ -196,7 +196,7 @@ pub(super) fn scores_section(html: &mut Html, part: &PageGroup<'_>) {
         let pairs = standings.first().map_or(0, |standing| standing.pairs);
         let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
         explained_scores(html, priced, (sources.len() > 2).then_some(pairs), sources.len());
-        copies(html, part);
+        copy_buttons(html, part);
     });
 }
 
@@ -205,7 +205,7 @@ fn judged(comparison: &Result<Comparison, String>) -> Option<&FigureComparison> 
 }
 
 /// The number of questions of a variant on which judges and EM disagree; it lists them.
-fn disputed(html: &mut Html, part: &PageGroup<'_>, at: usize) {
+fn disputed_cell(html: &mut Html, part: &PageGroup<'_>, at: usize) {
     let count = part.own_rows().filter(|row| row.is_disputed(part.first + at)).count();
     let data = [("data-show", "disputed"), ("data-variant", part.group.names[at].as_str())];
     html.element("td", NUMBER, |html| match count {
@@ -256,7 +256,7 @@ fn kind(method: &str) -> &'static str {
 }
 
 /// The tables of the comparison for a paper and for an issue.
-fn copies(html: &mut Html, part: &PageGroup<'_>) {
+fn copy_buttons(html: &mut Html, part: &PageGroup<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let (settings, corrected) = (part.group.settings.clone(), part.group.corrected.clone());
     let sheet = sheet(comparison, &ComparisonExtras { settings, corrected, ..ComparisonExtras::default() });
@@ -354,7 +354,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
             });
         }
     });
-    for line in explained(figure) {
+    for line in bounds_notes(figure) {
         html.facts(&format!("{line}."));
     }
 }
@@ -544,7 +544,7 @@ impl<'a> Arms<'a> {
         let Some((_, first)) = edits.first() else { return };
         html.leaf("p", &[], &summary(&edits));
         if let Some((_, repair)) = repaired {
-            rates(html, repair);
+            repair_rates(html, repair);
         } else {
             let at = self.places.last().map_or(0, |(_, at)| *at);
             let folder = folder_name(&self.part.group.sources[at].run.path);
@@ -615,7 +615,7 @@ fn summary(edits: &[(&QuestionRow<'_>, &Branch)]) -> String {
     format!("The edit: {parts}{rules}, at {steps}, in {questions} of {}.", cut(&runs, 200))
 }
 
-fn rates(html: &mut Html, repair: &Repair) {
+fn repair_rates(html: &mut Html, repair: &Repair) {
     let (headings, rows) = repair.table();
     html.table("EM % by the class of the recorded episode, and what the edit adds in points", &headings, |html| {
         for row in rows {

@@ -51,7 +51,7 @@ pub(super) fn headline(part: &PageGroup<'_>) -> String {
     }
     let said = match part.em() {
         Some(em) if !em.pairs.is_empty() => best_variant(em, names),
-        Some(em) => alone(em),
+        Some(em) => single_score(em),
         None => joined_with_and(names.iter().map(String::as_str)),
     };
     let planned: usize = part
@@ -66,7 +66,7 @@ pub(super) fn headline(part: &PageGroup<'_>) -> String {
 }
 
 /// The score of a variant that has no other beside it.
-fn alone(em: &FigureComparison) -> String {
+fn single_score(em: &FigureComparison) -> String {
     let Some(mean) = em.means.first() else { return String::new() };
     let shown = |share| value(Unit::Share, share);
     let at = mean.mean.map_or_else(|| "not measured".to_owned(), shown);
