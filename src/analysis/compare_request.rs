@@ -3,7 +3,7 @@
 use crate::analysis::compare::conditions::{Argument, ConditionResult, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
-    CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, Settings, Variant,
+    Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, PAIRED_BY_ID, Settings, Variant,
     among_all, compare, efforts, optimism,
 };
 use crate::analysis::report::comparison::{ComparisonExtras, HoldoutNotes};
@@ -218,7 +218,7 @@ impl CompareRequest<'_> {
         matching: &Matching,
         columns: &[Variant],
         (variants, names): (&[Variant], &[String]),
-    ) -> Result<(), CompareError> {
+    ) -> Result<(), RunError> {
         if !self.contrast.is_empty() {
             among_all(comparison, columns, columns.len(), &|_, _| false);
         }
@@ -606,21 +606,9 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     ))
 }
 
-fn explain(error: CompareError, sources: &[Source]) -> RunError {
-    use CompareError as E;
-    let (is_usage, hint) = match &error {
-        E::TooFew(_) => (true, "name another run, or a run with several variants (--method act,react)"),
-        E::NothingShared(_) => return RunError::input(error, differences::nothing_shared(sources)),
-        E::Duplicate { .. } => (false, "add a column `repeat` to distinguish the repeats of a question"),
-        E::OutOfBounds { .. } => (false, "correct the value, or give wider bounds by --bounds"),
-        E::Unknown { .. } => (true, "--baseline and --contrast take these names"),
-        E::WithItself(_) => (true, "--contrast takes two names"),
-        E::UnknownFigure { .. } | E::NoFigure | E::UnknownGrouping { .. } => (true, "see --metric and --by"),
-        E::NotBetween { .. } => (true, "the usual level is 0.95"),
-        E::NoResamples => (true, "the usual number is 10000"),
-        E::SameName(_) => (false, "rename one of the files or folders"),
-    };
-    if is_usage { RunError::usage(error, hint) } else { RunError::input(error, hint) }
+/// The error of a comparison, with what these sources say of why they share no question.
+fn explain(error: RunError, sources: &[Source]) -> RunError {
+    if error.hint() == PAIRED_BY_ID { RunError::input(error, differences::nothing_shared(sources)) } else { error }
 }
 
 #[derive(Debug, Clone, PartialEq)]

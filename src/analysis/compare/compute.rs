@@ -3,31 +3,40 @@
 use super::comparison::{Breakdown, Comparison, FigureComparison, Group, GroupMean, GroupPair, VariantMean, Verdict};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::pairs::{Sample, pairs, stopped_by};
-use super::{CompareError, NamedFigure, Settings, Unit, Variant};
+use super::settings::FIGURES_AND_FIELDS;
+use super::{NamedFigure, Settings, Unit, Variant};
 use crate::base::Pairs;
 use crate::base::stats::{Interval, cochran_q};
 use crate::base::text::counted;
+use crate::runner::RunError;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// The hint where variants share no question, for those who do not know where they are from.
+pub(crate) const PAIRED_BY_ID: &str = "variants are paired by question id; did they run the same questions?";
 
 /// Compares variants, each two on the questions that both measured; the means are those of the questions that all measured.
 ///
 /// Repeats are averaged within a question first. Equal input gives equal output to the last bit.
-pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, RunError> {
     if variants.len() < 2 {
-        return Err(CompareError::TooFew(variants.len()));
+        return Err(RunError::usage(
+            format!("a comparison needs at least two variants, found {}", variants.len()),
+            "name another run, or a run with several variants (--method act,react)",
+        ));
     }
     means_and_pairs(variants, settings)
 }
 
 /// The same for one variant too, which has means and no pairs.
-pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Result<Comparison, RunError> {
     settings.check()?;
     check(variants, settings)?;
     let pairing = Pairing::of(variants)?;
     let shared = pairing.shared();
     let paired = |(a, b): &(usize, usize)| pairing.has_shared(*a, *b);
     if shared == 0 && !pairing.pairs(settings).iter().any(paired) {
-        return Err(CompareError::NothingShared(names_or_none(pairing.names().into_iter())));
+        let names = names_or_none(pairing.names().into_iter());
+        return Err(RunError::input(format!("the variants {names} share no question"), PAIRED_BY_ID));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
@@ -57,26 +66,29 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     Ok(comparison)
 }
 
-fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> {
+fn check(variants: &[Variant], settings: &Settings) -> Result<(), RunError> {
     let mut names = HashSet::new();
     if let Some(variant) = variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
-        return Err(CompareError::SameName(variant.name.clone()));
+        let message = format!("two variants have the name `{}`", variant.name);
+        return Err(RunError::input(message, "rename one of the files or folders"));
     }
     let Pairs { baseline, contrasts } = &settings.pairs;
     if let Some(wanted) = baseline.iter().chain(contrasts.iter().flatten()).find(|name| !names.contains(name.as_str()))
     {
         let known = names_or_none(variants.iter().map(|variant| variant.name.as_str()));
-        return Err(CompareError::Unknown { wanted: wanted.clone(), known });
+        let message = format!("no variant `{wanted}` to compare with; the variants are {known}");
+        return Err(RunError::usage(message, "--baseline and --contrast take these names"));
     }
     if let Some([same, _]) = contrasts.iter().find(|[a, b]| a == b) {
-        return Err(CompareError::WithItself(same.clone()));
+        return Err(RunError::usage(format!("`{same}` cannot be compared with itself"), "--contrast takes two names"));
     }
     for field in &settings.breakdowns {
         if variants.iter().all(|variant| variant.grouping(field).is_none()) {
             let mut said = HashSet::new();
             let names = variants.iter().flat_map(|variant| &variant.groupings).map(String::as_str);
             let known = names_or_none(names.filter(|name| said.insert(*name)));
-            return Err(CompareError::UnknownGrouping { field: field.clone(), known });
+            let message = format!("no variant has the field `{field}` to break down by; the fields are {known}");
+            return Err(RunError::usage(message, FIGURES_AND_FIELDS));
         }
     }
     Ok(())
@@ -84,14 +96,15 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
 
 /// The figure with the bounds of its values: a figure that the program does not know has those of shares where all its values lie
 /// between 0 and 1. Refuses values outside of bounds that are given.
-fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure, CompareError> {
+fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure, RunError> {
     let outside = |range: Interval| {
         variants.iter().find_map(|variant| {
             let at = variant.figure(&figure.name)?;
             let values = variant.items.iter().filter_map(|item| Some((item, item.value(at)?)));
             let (item, value) = values.into_iter().find(|(_, value)| !range.contains(*value))?;
-            let (variant, question) = (variant.name.clone(), item.id.clone());
-            Some(CompareError::OutOfBounds { figure: figure.name.clone(), variant, question, value, range })
+            let of = format!("`{}` of question `{}` in `{}`", figure.name, item.id, variant.name);
+            let message = format!("{of} is {value}, outside of its bounds {}..{}", range.low, range.high);
+            Some(RunError::input(message, "correct the value, or give wider bounds by --bounds"))
         })
     };
     let Some(range) = figure.range else {

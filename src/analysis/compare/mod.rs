@@ -35,14 +35,14 @@ pub(crate) use comparison::{
     Bounds, Breakdown, FigureComparison, Group, GroupMean, GroupPair, Ids, MethodInterval, Pair, ValueSpread,
     VariantMean, Within, Word,
 };
-pub(crate) use compute::{compare, means_and_pairs};
+pub(crate) use compute::{PAIRED_BY_ID, compare, means_and_pairs};
 pub(crate) use effort::{EXPENSES, Effort, efforts};
 pub(crate) use flips::{Gold, GoldState, flips};
 pub(crate) use optimism::{Optimism, optimism};
 pub(crate) use pairing::{Item, Variant};
 pub(crate) use pairs::{MOST_PAIRS, among_all};
 pub use settings::Settings;
-pub(crate) use settings::{CompareError, NamedFigure, RESAMPLES, SEED, StoppedRun};
+pub(crate) use settings::{NamedFigure, RESAMPLES, SEED, StoppedRun};
 pub(crate) use within::{Matching, SettingValues};
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Variants and their rows, and the pairing of these rows: one value per question and variant.
 
 use super::comparison::{Bounds, Ids, VariantSummary};
-use super::{CompareError, NamedFigure, Settings, Unit};
+use super::settings::FIGURES_AND_FIELDS;
+use super::{NamedFigure, Settings, Unit};
 use crate::base::stats::Interval;
+use crate::runner::RunError;
 use crate::scoring::{Pass, float};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -168,7 +170,7 @@ impl Values {
 
 impl<'a> Pairing<'a> {
     /// Pairs variants by the ids of their questions.
-    pub(super) fn of(variants: impl IntoIterator<Item = &'a Variant>) -> Result<Self, CompareError> {
+    pub(super) fn of(variants: impl IntoIterator<Item = &'a Variant>) -> Result<Self, RunError> {
         let variants: Vec<&Variant> = variants.into_iter().collect();
         let mut at: HashMap<&str, usize> = HashMap::new();
         let mut questions: Vec<Question<'a>> = Vec::new();
@@ -177,8 +179,10 @@ impl<'a> Pairing<'a> {
             let mut seen = HashSet::with_capacity(variant.items.len());
             for item in &variant.items {
                 if !seen.insert((item.id.as_str(), item.block, item.repeat)) {
-                    let (variant, question) = (variant.name.clone(), item.id.clone());
-                    return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
+                    let message =
+                        format!("`{}` has question `{}`, repeat {}, twice", variant.name, item.id, item.repeat);
+                    let hint = "add a column `repeat` to distinguish the repeats of a question";
+                    return Err(RunError::input(message, hint));
                 }
                 let row = *at.entry(&item.id).or_insert_with(|| {
                     questions.push(Question { id: &item.id, rows: vec![Rows::default(); variants.len()] });
@@ -240,7 +244,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// The values of a figure; every variant must have it.
-    pub(super) fn values<'p>(&'p self, figure: &'p NamedFigure) -> Result<FigureValues<'p, 'a>, CompareError> {
+    pub(super) fn values<'p>(&'p self, figure: &'p NamedFigure) -> Result<FigureValues<'p, 'a>, RunError> {
         let blocks = self.blocks;
         let cells = |(variant, at): (usize, usize)| {
             let mut cells = vec![Cell::default(); self.questions.len() * blocks];
@@ -264,12 +268,12 @@ impl<'a> Pairing<'a> {
         rows.into_iter().find_map(of_variant)
     }
 
-    fn positions(&self, figure: &str) -> Result<Vec<usize>, CompareError> {
+    fn positions(&self, figure: &str) -> Result<Vec<usize>, RunError> {
         let position = |variant: &&Variant| {
-            variant.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
-                variant: variant.name.clone(),
-                figure: figure.to_owned(),
-                known: variant.figures.join(", "),
+            variant.figure(figure).ok_or_else(|| {
+                let known = variant.figures.join(", ");
+                let message = format!("`{}` has no figure `{figure}`; it has {known}", variant.name);
+                RunError::usage(message, FIGURES_AND_FIELDS)
             })
         };
         self.variants.iter().map(position).collect()

@@ -2,6 +2,7 @@
 
 use crate::base::stats::Interval;
 use crate::base::{Pairs, StopRule, Stopping};
+use crate::runner::RunError;
 use crate::scoring::{Better, Figure, Pass, Unit, figure};
 use serde::Serialize;
 
@@ -10,6 +11,9 @@ pub(crate) const RESAMPLES: usize = 10_000;
 
 /// Seed of every bootstrap and permutation.
 pub(crate) const SEED: u64 = 12_345;
+
+/// The hint where a figure or a field of questions is not known.
+pub(super) const FIGURES_AND_FIELDS: &str = "see --metric and --by";
 
 /// Settings of a comparison; its JSON has all of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,16 +60,18 @@ impl Default for Settings {
 
 impl Settings {
     /// Refuses values outside their ranges.
-    pub(super) fn check(&self) -> Result<(), CompareError> {
+    pub(super) fn check(&self) -> Result<(), RunError> {
         for (name, value) in [("level", self.level), ("alpha", self.alpha), ("power", self.power)] {
             if !(value > 0.0 && value < 1.0) {
-                return Err(CompareError::NotBetween { name, value });
+                let message = format!("`{name}` must be greater than 0 and less than 1, not {value}");
+                return Err(RunError::usage(message, "the usual level is 0.95"));
             }
         }
         if self.resamples == 0 {
-            return Err(CompareError::NoResamples);
+            return Err(RunError::usage("`resamples` must be 1 or more", "the usual number is 10000"));
         }
-        if self.figures.is_empty() { Err(CompareError::NoFigure) } else { Ok(()) }
+        let none = || RunError::usage("no figure to compare", FIGURES_AND_FIELDS);
+        (!self.figures.is_empty()).then_some(()).ok_or_else(none)
     }
 }
 
@@ -138,36 +144,6 @@ impl NamedFigure {
     pub fn label(&self) -> &str {
         figure::label(&self.name, self.accuracy)
     }
-}
-
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum CompareError {
-    #[error("a comparison needs at least two variants, found {0}")]
-    TooFew(usize),
-    #[error("two variants have the name `{0}`")]
-    SameName(String),
-    #[error("no variant `{wanted}` to compare with; the variants are {known}")]
-    Unknown { wanted: String, known: String },
-    #[error("`{0}` cannot be compared with itself")]
-    WithItself(String),
-    #[error("`{variant}` has no figure `{figure}`; it has {known}")]
-    UnknownFigure { variant: String, figure: String, known: String },
-    #[error("no figure to compare")]
-    NoFigure,
-    #[error("no variant has the field `{field}` to break down by; the fields are {known}")]
-    UnknownGrouping { field: String, known: String },
-    #[error("`{variant}` has question `{question}`, repeat {repeat}, twice")]
-    Duplicate { variant: String, question: String, repeat: u32 },
-    #[error("the variants {0} share no question")]
-    NothingShared(String),
-    #[error(
-        "`{figure}` of question `{question}` in `{variant}` is {value}, outside of its bounds {}..{}", range.low, range.high
-    )]
-    OutOfBounds { figure: String, variant: String, question: String, value: f64, range: Interval },
-    #[error("`{name}` must be greater than 0 and less than 1, not {value}")]
-    NotBetween { name: &'static str, value: f64 },
-    #[error("`resamples` must be 1 or more")]
-    NoResamples,
 }
 
 /// The name of a figure, for the name as typed.

@@ -5,7 +5,7 @@ use super::comparison::{Combination, Comparison, Pair, ValueSpread, Within};
 use super::compute::compare;
 use super::pairing::Pairing;
 use super::pairs::Sample;
-use super::{CompareError, Item, Settings, StoppedRun, Variant};
+use super::{Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
 use crate::base::stats::Between;
 use crate::base::text::visible_line;
@@ -189,7 +189,7 @@ impl Matching {
         variants: &[Variant],
         names: &[String],
         comparison: &Comparison,
-    ) -> Result<Within, CompareError> {
+    ) -> Result<Within, RunError> {
         let combination = |block: &Block| {
             let present = self.names().into_iter().zip(&block.variants).filter_map(|(name, at)| Some((name, (*at)?)));
             let columns: Vec<Variant> = present.map(|(name, at)| Variant { name, ..variants[at].clone() }).collect();
@@ -210,13 +210,13 @@ impl Matching {
             spreads,
             setting: self.setting.clone(),
             with_it: self.with_it.clone(),
-            combinations: self.blocks.iter().map(combination).collect::<Result<_, CompareError>>()?,
+            combinations: self.blocks.iter().map(combination).collect::<Result<_, RunError>>()?,
             unmatched: self.unmatched.iter().map(|at| names[*at].clone()).collect(),
         })
     }
 
     /// How far three values or more are apart in each figure; two have one difference.
-    fn spreads(&self, variants: &[Variant], comparison: &Comparison) -> Result<Vec<ValueSpread>, CompareError> {
+    fn spreads(&self, variants: &[Variant], comparison: &Comparison) -> Result<Vec<ValueSpread>, RunError> {
         let (merged, level) = (self.merged(variants), comparison.settings.level);
         let pairing = Pairing::of(&merged)?;
         let mut spreads = Vec::new();

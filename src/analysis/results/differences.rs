@@ -1,7 +1,7 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
 use super::{Origin, Source};
-use crate::analysis::compare::SettingValues;
+use crate::analysis::compare::{PAIRED_BY_ID, SettingValues};
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Method, Outcome, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
@@ -111,7 +111,7 @@ pub(crate) fn nothing_shared(sources: &[Source]) -> String {
             return "variants are paired by question id; the two parts of a split are never one comparison: wikitrail compare \
                     HOLDOUT_RUN --dev DEVELOPMENT_RUN".to_owned();
         }
-        return "variants are paired by question id; did they run the same questions?".to_owned();
+        return PAIRED_BY_ID.to_owned();
     }
     let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
     let what = format!("the variants are from {} datasets ({})", datasets.len(), names.join(", "));
