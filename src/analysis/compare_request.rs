@@ -45,14 +45,12 @@ pub(crate) struct CompareRequest<'t> {
     pub(crate) holdout: Option<PathBuf>,
     pub(crate) dev: Vec<String>,
     pub(crate) mde: bool,
-    /// Flipped answers of a pair that are listed.
     pub(crate) flips: Option<usize>,
     pub(crate) stale_gold: bool,
     pub(crate) level: f64,
     pub(crate) seed: u64,
     pub(crate) resamples: usize,
     pub(crate) conditions: Vec<String>,
-    /// Takes what a reader should know, a sentence each.
     pub(crate) tell: Notify<'t>,
 }
 

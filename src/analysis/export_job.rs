@@ -31,13 +31,10 @@ pub(crate) enum ExportFormat {
     /// Whole trajectories, or the rows of a table.
     Jsonl,
     Parquet,
-    /// Right answers as conversations for fine-tuning.
     Chat,
     Inspect,
     Atif,
-    /// A folder for the Hugging Face Hub.
     Hf,
-    /// Traces of OpenTelemetry.
     Otlp,
 }
 
@@ -50,7 +47,6 @@ pub(crate) struct ExportJob<'t> {
     pub(crate) csv: CsvOptions,
     pub(crate) with_exemplars: bool,
     pub(crate) with_prompts: bool,
-    /// Takes what a reader should know, a sentence each.
     pub(crate) tell: Notify<'t>,
 }
 

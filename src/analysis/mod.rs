@@ -46,4 +46,5 @@ pub(crate) mod scores;
 pub(crate) use flip_lists::flip_lists;
 pub(crate) use merge::{Merged, merge};
 
+/// Takes what a reader should know, a sentence each.
 pub(crate) type Notify<'a> = &'a dyn Fn(String);

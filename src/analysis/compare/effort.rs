@@ -187,7 +187,6 @@ fn within(variant: &Variant, figure: &str) -> Option<(f64, f64)> {
     (n > 0.0).then(|| (variance / n, added / n))
 }
 
-/// The mean of a figure over the episodes that have it.
 fn mean_of(variant: &Variant, figure: &str) -> Option<f64> {
     let at = variant.figure(figure)?;
     let value = |item: &Item| item.value(at);

@@ -169,7 +169,6 @@ impl Values {
 }
 
 impl<'a> Pairing<'a> {
-    /// Pairs variants by the ids of their questions.
     pub(super) fn of(variants: impl IntoIterator<Item = &'a Variant>) -> Result<Self, RunError> {
         let variants: Vec<&Variant> = variants.into_iter().collect();
         let mut at: HashMap<&str, usize> = HashMap::new();

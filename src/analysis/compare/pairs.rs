@@ -164,7 +164,6 @@ pub(super) struct Sample<'a> {
 }
 
 impl Values {
-    /// The values of the variant at that place.
     pub(super) fn sample(&self, variant: usize) -> Sample<'_> {
         Sample { values: &self.variants[variant], clusters: self.clusters.as_deref() }
     }

@@ -34,7 +34,6 @@ struct Scorer {
 }
 
 impl LogTotals {
-    /// Nothing yet, with the metrics from files that have these names.
     pub fn new(metrics: Vec<String>) -> Self {
         let figures = AnswerScore::NUMBERS.iter().map(|(name, _)| (*name).to_owned());
         let scorers = figures.chain(metrics).map(|name| Scorer { name, sum: 0.0, scored: 0 }).collect();

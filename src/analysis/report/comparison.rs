@@ -23,7 +23,6 @@ const NAMED: usize = 5;
 /// Notes and tables that a report adds to the figures of a comparison; JSON has them behind the figures.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct ComparisonExtras {
-    /// Where the variants are from.
     pub sources: Vec<serde_json::Value>,
     #[serde(rename = "differing_settings")]
     pub settings: Vec<Setting>,
@@ -39,7 +38,6 @@ pub(crate) struct ComparisonExtras {
     pub closed_books: Vec<ClosedBook>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holdout: Option<HoldoutNotes>,
-    /// If they are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Vec<FlipList>>,
     #[serde(rename = "conditions", skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +49,6 @@ pub(crate) struct ComparisonExtras {
 pub(crate) struct HoldoutNotes {
     #[serde(flatten)]
     pub looks: Looks,
-    /// The looks in a sentence.
     pub sentence: String,
     #[serde(rename = "pairs", skip_serializing_if = "Vec::is_empty")]
     pub optimism: Vec<Optimism>,
@@ -271,7 +268,6 @@ pub(super) fn settings_grid<N: AsRef<str>>(names: &[N], settings: &[Setting]) ->
     (!settings.is_empty()).then(grid)
 }
 
-/// The variants with their means.
 fn mean_columns(figure: &FigureComparison) -> Columns<'_, VariantMean, Cell> {
     let unit = figure.figure.unit;
     let heading = mean_heading(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
@@ -697,7 +693,6 @@ pub(crate) struct FlippedQuestion {
     pub gold: Option<GoldState>,
 }
 
-/// A table of the questions, counts by failure class, and commands.
 fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
     if flips.gained.is_empty() && flips.lost.is_empty() {

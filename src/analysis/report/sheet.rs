@@ -458,7 +458,6 @@ pub(super) fn latex_cell(cell: &Cell) -> String {
     latex_escaped(&text)
 }
 
-/// The text with TeX's special characters escaped.
 pub(super) fn latex_escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     let mut before = ' ';

@@ -405,7 +405,6 @@ impl Page {
 /// A field longer than this many characters is cut; `show --json` has it whole.
 const MAX_FIELD_CHARS: usize = 20_000;
 
-/// Width of the column of labels.
 const LABELS: usize = 13;
 
 const PLAIN: Style = Style::new();

@@ -21,7 +21,6 @@ impl Html {
         escape(&visible(text), &mut self.text);
     }
 
-    /// An element with whatever `fill` writes.
     pub(super) fn element(&mut self, tag: &str, attributes: Attributes<'_>, fill: impl FnOnce(&mut Self)) {
         self.open(tag, attributes);
         fill(self);

@@ -23,7 +23,6 @@ const SCRIPTS: &[&str] = &[
 /// Stopped runs that are named above the list; others are in its rows.
 const NAMED: usize = 3;
 
-/// What the list shows.
 #[derive(Debug)]
 pub(crate) struct Listing {
     /// The variants of each group that shares questions, the best first.

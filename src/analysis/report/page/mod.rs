@@ -23,7 +23,6 @@ use jiff::Timestamp;
 use sections::PageGroup;
 use serde::Serialize;
 
-/// Which episodes the page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Episodes {
     /// All, as far as they fit.
@@ -46,7 +45,6 @@ pub(crate) struct Limits {
 /// What a page that `view` serves can do beside showing.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Live {
-    /// The run's name.
     #[serde(skip)]
     pub(crate) name: String,
     /// Empty where judgements are not taken.

@@ -65,7 +65,6 @@ pub(super) fn headline(part: &PageGroup<'_>) -> String {
     if interim { format!("Interim, {} of {} episodes: {said}", thousands(recorded), thousands(planned)) } else { said }
 }
 
-/// The score of a variant that has no other beside it.
 fn single_score(em: &FigureComparison) -> String {
     let Some(mean) = em.means.first() else { return String::new() };
     let shown = |share| value(Unit::Share, share);
