@@ -114,9 +114,10 @@ impl<'a> Talk<'a> {
     /// Answers one question and remembers it. The exit code as if it were the only one.
     async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
         let episode = self.episode(question);
-        let screen = Screen::new(question, View::of_stdout(), out);
+        let screen = Screen { live: Live::new(question, View::of_stdout()), out, failed: None };
+        let screen = Mutex::new(screen);
         let show = |seen: Seen<'_>| {
-            screen.print(|live| match seen {
+            locked(&screen).print(|live| match seen {
                 Seen::Streamed(StreamEvent::Text(text)) => live.text(text),
                 Seen::Streamed(StreamEvent::Restarted) => live.again(),
                 Seen::CallEnded => live.call_ended(),
@@ -128,6 +129,7 @@ impl<'a> Talk<'a> {
         if let Some(saved) = &mut self.saved {
             saved.append([&trajectory])?;
         }
+        let mut screen = screen.into_inner().unwrap_or_else(PoisonError::into_inner);
         let measured = trajectory.outcome != Outcome::NotMeasured;
         if measured && !self.args.json {
             screen.print(|live| live.end(&trajectory));
@@ -211,33 +213,25 @@ impl Model for Hints {
     }
 }
 
-struct Screen<'a, W>(Mutex<Inner<'a, W>>);
-
-struct Inner<'a, W> {
+struct Screen<'a, W> {
     live: Live,
     out: &'a mut W,
     failed: Option<io::Error>,
 }
 
-impl<'a, W: Write + Send> Screen<'a, W> {
-    fn new(question: &str, view: View, out: &'a mut W) -> Self {
-        Self(Mutex::new(Inner { live: Live::new(question, view), out, failed: None }))
-    }
-
+impl<'a, W: Write> Screen<'a, W> {
     /// Ends a line that has begun, and gives the output back.
-    fn close(self) -> io::Result<&'a mut W> {
+    fn close(mut self) -> io::Result<&'a mut W> {
         self.print(Live::call_ended);
-        let Inner { out, failed, .. } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failed.map_or(Ok(out), Err)
+        self.failed.map_or(Ok(self.out), Err)
     }
 
-    fn print(&self, text: impl FnOnce(&mut Live) -> String) {
-        let mut inner = locked(&self.0);
-        let text = text(&mut inner.live);
-        if text.is_empty() || inner.failed.is_some() {
+    fn print(&mut self, text: impl FnOnce(&mut Live) -> String) {
+        let text = text(&mut self.live);
+        if text.is_empty() || self.failed.is_some() {
             return;
         }
-        let written = inner.out.write_all(text.as_bytes()).and_then(|()| inner.out.flush());
-        inner.failed = written.err();
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        self.failed = written.err();
     }
 }

@@ -4,10 +4,11 @@
 use super::error::RunError;
 use super::model::is_on;
 use super::questions;
-use super::wiki::{WIKIPEDIA, WikiSettings, site};
+use super::wiki::{WIKIPEDIA, WikiSettings};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, printable, shell_word, thousands};
 use crate::base::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
+use crate::net::redact;
 use crate::runner::experiment::{DatasetSettings, VariantSettings};
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{GoldEvidence, page_title};
@@ -74,7 +75,7 @@ impl FreezeSettings {
         let source = settings.api()?;
         let (compat, base) = (settings.compat(), self.wiki.wiki_url.as_deref().unwrap_or(WIKIPEDIA));
         let footnotes = compat == Compat::Paper || is_on(self.wiki.keep_footnotes);
-        let site = site(base);
+        let site = redact::url(base);
         if self.wiki.wiki_url.is_none() {
             collected.read_from(&site)?;
         }

@@ -5,6 +5,7 @@ use super::error::RunError;
 use super::model::is_on;
 use crate::base::{Compat, Service, Tool, WikiKind, WikiName, Wording};
 use crate::net::limit::Limiters;
+use crate::net::redact;
 use crate::runner::experiment::VariantSettings;
 use crate::wikipedia::html::ArticleOptions;
 use crate::wikipedia::{
@@ -70,14 +71,19 @@ impl<'a> WikiSettings<'a> {
         let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
         let (mut about, mut passages) = (None, None);
         let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
-            ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
-            ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
+            ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), redact::url(base)),
+            ("api", "") => {
+                (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), redact::url(base))
+            }
             ("retriever", address) => {
                 let address = RetrieverAddress::parse(address)?;
                 let label = address.label();
                 about = Some(format!("{label}: a search opens the article of the best passages"));
                 passages = Some(address.count());
-                (Arc::new(RetrieverSource::new(&address, &settings)?), site(label.trim_start_matches("retriever:")))
+                (
+                    Arc::new(RetrieverSource::new(&address, &settings)?),
+                    redact::url(label.trim_start_matches("retriever:")),
+                )
             }
             ("corpus", dir) if !dir.is_empty() => corpus(dir, &mut about)?,
             _ => {
@@ -138,10 +144,6 @@ impl<'a> WikiSettings<'a> {
             ..LiveSettings::default()
         }
     }
-}
-
-pub(super) fn site(base: &str) -> String {
-    crate::net::redact::url(base)
 }
 
 #[cfg(feature = "index")]

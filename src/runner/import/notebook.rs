@@ -227,7 +227,7 @@ impl Form {
         match first.first() {
             Some(b'[') => Self::Json,
             Some(b'{') if is_incomplete() => Self::Json,
-            _ if String::from_utf8_lossy(beginning).lines().any(is_heading) => Self::Printed,
+            _ if String::from_utf8_lossy(beginning).lines().any(|line| heading(line).is_some()) => Self::Printed,
             _ => Self::Lines,
         }
     }
@@ -792,11 +792,7 @@ pub fn printed(text: &str) -> Vec<(usize, Result<RecordedEpisode, String>)> {
     read_traces(text).into_iter().map(episode).collect()
 }
 
-/// Whether a line begins a question, as the notebooks print it: `3687 Question: …`.
-fn is_heading(line: &str) -> bool {
-    heading(line).is_some()
-}
-
+/// The heading of a question in a line, as the notebooks print it: `3687 Question: …`.
 fn heading(line: &str) -> Option<Heading<'_>> {
     let (first, rest) = line.split_once(' ')?;
     let number = first.parse().ok();
