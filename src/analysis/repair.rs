@@ -6,7 +6,7 @@ use crate::base::stats::{arms_permutation, holm};
 use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
 use crate::runner::branch::{CONTROL, EDITED, PLACEBO};
 use crate::runner::store::RunFolder;
-use crate::runner::{Known, Namer, RunError};
+use crate::runner::{ReadScope, RunError, TrustedInputs};
 use crate::scoring::{Divergence, ScoredEpisode, figure, float};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -330,7 +330,7 @@ fn source_of(out: &Path, recorded: &Path, named: &[&Path]) -> Option<PathBuf> {
     if let Some(path) = named.iter().find(is_it) {
         return Some(path.to_path_buf());
     }
-    let refusal = Namer::folder(out, None).ok()?.refuses_path(recorded, &Known::default());
+    let refusal = ReadScope::folder(out, None).ok()?.refuses_path(recorded, &TrustedInputs::default());
     (refusal.is_none() && RunFolder::at(recorded).exists()).then(|| recorded.to_owned())
 }
 

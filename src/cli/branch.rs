@@ -3,7 +3,7 @@
 
 use super::config;
 use super::failure::{self, Failure};
-use super::flags::{known_inputs, started};
+use super::flags::{started, trusted_inputs};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
@@ -18,7 +18,7 @@ use crate::prompting::protocol;
 use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::runner::experiment::{Experiment, ExperimentFile, Output};
 use crate::runner::store::RunFolder;
-use crate::runner::{ExplicitArgs, Question, without_secrets};
+use crate::runner::{Confirmation, ExplicitArgs, without_secrets};
 use crate::scoring::FailureClass;
 use serde_json::json;
 use std::io::Write as _;
@@ -220,24 +220,24 @@ fn experiment(
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
     let person = config::person()?;
     let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());
-    let question = Question {
+    let confirmation = Confirmation {
         found: Some(&run.path),
         typed: &typed,
         stored: Some((&run.path, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
         person: &person,
-        known: known_inputs(&person, Some(&run.path)),
+        trusted: trusted_inputs(&person, Some(&run.path)),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };
-    question.ask_of_experiment("dataset", &named)?;
+    confirmation.ask_of_experiment("dataset", &named)?;
     let defaults = config::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
-    let experiment = started.experiment(&|experiment| question.ask_of_files(experiment))?;
+    let experiment = started.experiment(&|experiment| confirmation.ask_of_files(experiment))?;
     let (folder, command_line) = (Some(args.out.clone()), without_secrets(std::env::args_os()));
     let Args { resume, dry_run, .. } = *args;
     let output = Output { folder, resume, command_line, defaults, dry_run, ..Output::default() };
     let mut experiment = branching.experiment(experiment, run, chosen, output)?;
-    question.ask_of_places(&mut experiment)?;
+    confirmation.ask_of_places(&mut experiment)?;
     Ok(experiment)
 }
 

@@ -11,7 +11,7 @@ use crate::runner::experiment::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, LISTS, Listed, Setting, VARIANT_SETTINGS,
     VariantSettings, extra, shipped, value_text,
 };
-use crate::runner::{Argument, ExplicitArgs, Known, UserConfig, without_secrets};
+use crate::runner::{Argument, ExplicitArgs, TrustedInputs, UserConfig, without_secrets};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -484,17 +484,18 @@ pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
     Ok(None)
 }
 
-pub(super) fn known_inputs(person: &UserConfig, folder: Option<&Path>) -> Known {
-    let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
+pub(super) fn trusted_inputs(person: &UserConfig, folder: Option<&Path>) -> TrustedInputs {
+    let mut trusted =
+        TrustedInputs { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
     // As far as they can be read.
     let runs = folder.into_iter().flat_map(crate::analysis::results::runs_at);
     for manifest in runs.filter_map(|run| run.manifest().ok()) {
-        known.digests.extend(manifest.files.into_values());
-        known.digests.extend(manifest.experiment.map(|experiment| experiment.sha256));
-        known.digests.extend(manifest.variants.into_iter().filter_map(|variant| variant.wiki_origin));
-        known.digests.push(manifest.dataset.sha256);
+        trusted.digests.extend(manifest.files.into_values());
+        trusted.digests.extend(manifest.experiment.map(|experiment| experiment.sha256));
+        trusted.digests.extend(manifest.variants.into_iter().filter_map(|variant| variant.wiki_origin));
+        trusted.digests.push(manifest.dataset.sha256);
     }
-    known
+    trusted
 }
 
 /// A parser with words that completions offer.

@@ -2,7 +2,7 @@
 
 use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{self, OfReproduction, Resumable, Typed, known_inputs, resumed};
+use super::flags::{self, OfReproduction, Resumable, Typed, resumed, trusted_inputs};
 use super::output_file::json_or;
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
@@ -13,7 +13,7 @@ use crate::analysis::report::summary::LEVEL;
 use crate::analysis::reproduction::{Figures, Reproduction, ReproductionRow, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
-use crate::runner::{Ask, ExplicitArgs, Question, check_files};
+use crate::runner::{Confirm, Confirmation, ExplicitArgs, check_files};
 use clap::Command;
 
 use serde_json::{Value, json};
@@ -145,18 +145,18 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let (explicit, named) = (args.explicit.clone(), args.experiment.clone());
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
-    let question = Question {
+    let confirmation = Confirmation {
         // A file of this name in the working folder takes the place of ours.
         found: stored.or(Some(named.as_path()).filter(|_| !typed.has("experiment"))),
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(&named),
         person: &person,
-        known: known_inputs(&person, goes_on.as_deref()),
+        trusted: trusted_inputs(&person, goes_on.as_deref()),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };
-    question.ask_of_experiment("experiment", &args.experiment)?;
+    confirmation.ask_of_experiment("experiment", &args.experiment)?;
     let given = config::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
     if !args.a_try && !args.settings.has("model") {
@@ -166,7 +166,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         }
         return Ok(failure::OK);
     }
-    let experiment = args.experiment(&|experiment| question.ask(experiment))?;
+    let experiment = args.experiment(&|experiment| confirmation.ask(experiment))?;
     let code =
         run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
@@ -183,7 +183,7 @@ fn no_model() -> anyhow::Error {
 
 impl Args {
     /// The experiment of the file with what was typed in place of what it says.
-    fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
+    fn experiment(&self, confirm: Confirm<'_>) -> anyhow::Result<Experiment> {
         let file = ExperimentFile::load(&self.experiment)?;
         let (settings, datasets) = (self.overriding(), self.datasets(&file)?);
         let overrides = Overrides { settings, datasets, limit: self.limit, repeats: None, stop_when: None };
@@ -200,7 +200,7 @@ impl Args {
             dry_run: self.dry_run,
             ..Output::default()
         };
-        ask(&mut experiment)?;
+        confirm(&mut experiment)?;
         check_files(&file, &overrides)?.iter().for_each(say);
         Ok(experiment)
     }

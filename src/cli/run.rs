@@ -2,7 +2,7 @@
 
 use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{OfDataset, OfVariant, Resumable, Typed, known_inputs, resumed, usd};
+use super::flags::{OfDataset, OfVariant, Resumable, Typed, resumed, trusted_inputs, usd};
 use super::report;
 use super::say::{say, say_wrapped};
 use super::score::{self, Print};
@@ -17,8 +17,8 @@ use crate::runner::experiment::{
     Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
 use crate::runner::{
-    Ask, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, PlannedRun, Prepared, Question,
-    Summary, check_files, prepare, questions,
+    Confirm, Confirmation, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, PlannedRun,
+    Prepared, Summary, check_files, prepare, questions,
 };
 use crate::scoring::Tally;
 use serde_json::{Value, json};
@@ -56,34 +56,34 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args = completed.unwrap_or(args);
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (explicit, named) = (args.explicit.clone(), args.dataset.clone());
-    let question = Question {
+    let confirmation = Confirmation {
         found: stored,
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
         person: &person,
         // A shard that starts again goes on, too.
-        known: known_inputs(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
+        trusted: trusted_inputs(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };
-    question.ask_of_experiment("dataset", &args.dataset)?;
+    confirmation.ask_of_experiment("dataset", &args.dataset)?;
     let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
     let given = config::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
-    let experiment = args.experiment(&|experiment| question.ask(experiment))?;
-    let report = page(&args, &question)?;
+    let experiment = args.experiment(&|experiment| confirmation.ask(experiment))?;
+    let report = page(&args, &confirmation)?;
     let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
     carry_out(&experiment, shown).await
 }
 
 /// The page to write: the one that is typed, or that of an earlier start, where that may be written.
-fn page(args: &Args, question: &Question<'_>) -> anyhow::Result<Option<PathBuf>> {
+fn page(args: &Args, confirmation: &Confirmation<'_>) -> anyhow::Result<Option<PathBuf>> {
     let Some(page) = &args.report else { return Ok(None) };
-    let Some((folder, _)) = question.stored.filter(|_| !question.typed.has("report")) else {
+    let Some((folder, _)) = confirmation.stored.filter(|_| !confirmation.typed.has("report")) else {
         return report::check(page).map(|()| Some(page.clone()));
     };
-    let refusal = match question.refuses_page(folder, page)? {
+    let refusal = match confirmation.refuses_page(folder, page)? {
         None => report::check(page).err().map(|error| error.to_string()),
         refusal => refusal,
     };
@@ -140,8 +140,8 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
 }
 
 impl Args {
-    /// The experiment that the flags describe. Before a file that it names is opened, `ask` says whether that may be.
-    pub(super) fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
+    /// The experiment that the flags describe. Before a file that it names is opened, `confirm` says whether that may be.
+    pub(super) fn experiment(&self, confirm: Confirm<'_>) -> anyhow::Result<Experiment> {
         let (mut experiment, file) = if ExperimentFile::is_one(&self.dataset) {
             self.refuse_flags_of_the_file()?;
             let overrides = Overrides {
@@ -178,7 +178,7 @@ impl Args {
             dry_run: self.dry_run,
             shard: self.shard.as_deref().map(|text| parse_shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
-        ask(&mut experiment)?;
+        confirm(&mut experiment)?;
         if let Some((file, overrides)) = file {
             check_files(&file, &overrides)?.iter().for_each(say);
         }

@@ -5,7 +5,7 @@ use crate::runner::RunError;
 use crate::runner::command_line::ExplicitArgs;
 use crate::runner::experiment::defaults::{Given, GivenBy};
 use crate::runner::experiment::{Experiment, ExperimentFile, shipped};
-use crate::runner::named_files::{ExternalResource, Known, NamedFile, Namer, named_files, places};
+use crate::runner::named_files::{ExternalResource, NamedFile, ReadScope, TrustedInputs, named_files, places};
 use crate::runner::prices::{SetPrice, set_prices};
 use crate::runner::user_config::UserConfig;
 use std::path::Path;
@@ -22,10 +22,10 @@ const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
 const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
 
 /// Says whether the files that an experiment names may be opened.
-pub(crate) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
+pub(crate) type Confirm<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
 
 /// A command, and what it knows of what was not typed.
-pub(crate) struct Question<'a> {
+pub(crate) struct Confirmation<'a> {
     /// A file that nobody named, or a folder whose stored command line is used: it may come from somebody else. Without one,
     /// what is not typed is from a file that was named: it may name servers, but a key is sent to none of them.
     pub(crate) found: Option<&'a Path>,
@@ -34,14 +34,14 @@ pub(crate) struct Question<'a> {
     pub(crate) stored: Option<(&'a Path, &'a ExplicitArgs)>,
     pub(crate) file: Option<&'a Path>,
     pub(crate) person: &'a UserConfig,
-    pub(crate) known: Known,
+    pub(crate) trusted: TrustedInputs,
     pub(crate) confirmed: bool,
     pub(crate) tell: &'a dyn Fn(String),
 }
 
 /// A server, file or price that was not typed in this command.
-struct Untyped {
-    kind: Sort,
+struct UntypedInput {
+    kind: InputKind,
     /// The setting and its value, such as `--record tape`.
     shown: String,
     /// Why that matters, in words; empty where it needs none.
@@ -50,7 +50,7 @@ struct Untyped {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum InputKind {
     Server,
     Program,
     Place,
@@ -60,7 +60,7 @@ enum Sort {
     Price,
 }
 
-impl Untyped {
+impl UntypedInput {
     fn line(&self, by: &str) -> String {
         let from = if self.by == by { String::new() } else { format!("of {}", self.by) };
         let notes: Vec<&str> = [self.reason.as_str(), &from].into_iter().filter(|text| !text.is_empty()).collect();
@@ -68,7 +68,7 @@ impl Untyped {
     }
 }
 
-impl Question<'_> {
+impl Confirmation<'_> {
     /// Confirms everything that was neither typed nor named by the person's own settings, if the command says so; otherwise
     /// refuses what was found and files that lie elsewhere, and has no key sent to servers that a file names.
     pub(crate) fn ask(&self, experiment: &mut Experiment) -> Result<(), RunError> {
@@ -97,9 +97,9 @@ impl Question<'_> {
         }
         // Otherwise it is found by its name in the working folder.
         let stored = self.stored.filter(|(_, stored)| stored.has(setting));
-        let namer = Namer::folder(stored.map_or(Path::new("."), |(folder, _)| folder), None)?;
+        let scope = ReadScope::folder(stored.map_or(Path::new("."), |(folder, _)| folder), None)?;
         let file = NamedFile { setting, value: path.display().to_string(), path: path.to_owned() };
-        let untyped: Vec<Untyped> = self.refused(&file, &namer, false).into_iter().collect();
+        let untyped: Vec<UntypedInput> = self.refused(&file, &scope, false).into_iter().collect();
         self.answer(&mut Experiment::default(), &untyped)
     }
 
@@ -110,11 +110,11 @@ impl Question<'_> {
         if !is_page {
             return Ok(Some("its name does not end in .html".to_owned()));
         }
-        let refusal = Namer::folder(folder, None)?.refuses_output(page, &self.known);
+        let refusal = ReadScope::folder(folder, None)?.refuses_output(page, &self.trusted);
         Ok(refusal.map(|refusal| refusal.reason))
     }
 
-    fn places(&self, experiment: &Experiment) -> Vec<Untyped> {
+    fn places(&self, experiment: &Experiment) -> Vec<UntypedInput> {
         let matters = |place: &ExternalResource| self.found.is_some() || ["base_url", "agent"].contains(&place.setting);
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
@@ -122,12 +122,12 @@ impl Question<'_> {
             let is_file = !OF_SERVERS.contains(&place.setting) && place.setting != "agent";
             is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         };
-        let shown = |place: ExternalResource| Untyped {
+        let shown = |place: ExternalResource| UntypedInput {
             kind: match place.setting {
-                "base_url" => Sort::Server,
-                "agent" => Sort::Program,
-                _ if is_pipe(&place) => Sort::NoFile,
-                _ => Sort::Place,
+                "base_url" => InputKind::Server,
+                "agent" => InputKind::Program,
+                _ if is_pipe(&place) => InputKind::NoFile,
+                _ => InputKind::Place,
             },
             shown: format!("{} {}", place.flag(), visible_line(&place.value, LONGEST_PLACE)),
             reason: String::new(),
@@ -156,7 +156,7 @@ impl Question<'_> {
         Some(server.value.strip_prefix("retriever:").unwrap_or(&server.value).to_owned())
     }
 
-    fn files(&self, experiment: &Experiment) -> Result<Vec<Untyped>, RunError> {
+    fn files(&self, experiment: &Experiment) -> Result<Vec<UntypedInput>, RunError> {
         let server = self.server(experiment);
         let mut untyped = Vec::new();
         for file in named_files(experiment) {
@@ -173,12 +173,12 @@ impl Question<'_> {
             let stored = self.stored.filter(|(_, stored)| is_of(stored));
             // What a shipped file names is ours.
             let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
-            let (namer, of_file) = match (stored, own) {
-                (Some((folder, _)), _) => (Namer::folder(folder, server.clone())?, false),
-                (None, Some(own)) => (Namer::file(own, server.clone())?, true),
+            let (scope, of_file) = match (stored, own) {
+                (Some((folder, _)), _) => (ReadScope::folder(folder, server.clone())?, false),
+                (None, Some(own)) => (ReadScope::file(own, server.clone())?, true),
                 (None, None) => continue,
             };
-            untyped.extend(self.refused(&file, &namer, of_file));
+            untyped.extend(self.refused(&file, &scope, of_file));
         }
         Ok(untyped)
     }
@@ -194,16 +194,16 @@ impl Question<'_> {
         Err(RunError::usage(message, "a key is sent to its server only: remove that line"))
     }
 
-    fn refused(&self, file: &NamedFile, namer: &Namer, of_file: bool) -> Option<Untyped> {
-        let refusal = namer.refuses(file, &self.known)?;
+    fn refused(&self, file: &NamedFile, scope: &ReadScope, of_file: bool) -> Option<UntypedInput> {
+        let refusal = scope.refuses(file, &self.trusted)?;
         let setting = match (file.setting, of_file) {
             ("path", _) => "[[dataset]] path".to_owned(),
             ("dataset", _) => "dataset".to_owned(),
             (setting, true) => setting.to_owned(),
             (setting, false) => format!("--{}", setting.replace('_', "-")),
         };
-        Some(Untyped {
-            kind: if refusal.is_final { Sort::NoFile } else { Sort::File },
+        Some(UntypedInput {
+            kind: if refusal.is_final { InputKind::NoFile } else { InputKind::File },
             shown: format!("{setting} {}", visible_line(&file.value, LONGEST_PLACE)),
             reason: visible_line(&refusal.reason, LONGEST_PLACE),
             by: self.by(),
@@ -211,7 +211,7 @@ impl Question<'_> {
     }
 
     /// Says which prices a file gives. Those with which a budget would not hold are returned.
-    fn prices(&self, experiment: &Experiment) -> Result<Vec<Untyped>, RunError> {
+    fn prices(&self, experiment: &Experiment) -> Result<Vec<UntypedInput>, RunError> {
         let own = |price: &SetPrice, given: &&Given| given.value == price.value;
         let mut untyped = Vec::new();
         for price in set_prices(experiment)? {
@@ -229,7 +229,7 @@ impl Question<'_> {
             let limited = experiment.limits.budget_usd.is_some() && !experiment.recording.is_offline();
             if let Some(reason) = price.low.filter(|_| limited) {
                 let shown = format!("--price {} for {}", price.shown, visible_line(&price.model, LONGEST_PLACE));
-                untyped.push(Untyped { kind: Sort::Price, shown, reason, by });
+                untyped.push(UntypedInput { kind: InputKind::Price, shown, reason, by });
             }
         }
         Ok(untyped)
@@ -240,14 +240,15 @@ impl Question<'_> {
         format!("`{}`", visible_line(&path.display().to_string(), LONGEST_PLACE))
     }
 
-    fn answer(&self, experiment: &mut Experiment, untyped: &[Untyped]) -> Result<(), RunError> {
-        let asked = |one: &&Untyped| self.found.is_some() || one.kind != Sort::Server;
+    fn answer(&self, experiment: &mut Experiment, untyped: &[UntypedInput]) -> Result<(), RunError> {
+        let asked = |one: &&UntypedInput| self.found.is_some() || one.kind != InputKind::Server;
         let Some(by) = untyped.iter().find(asked).or(untyped.first()).map(|first| first.by.clone()) else {
             return Ok(());
         };
-        let listed =
-            |lines: &[&Untyped], between: &str| lines.iter().map(|one| one.line(&by)).collect::<Vec<_>>().join(between);
-        let no_files: Vec<&Untyped> = untyped.iter().filter(|one| one.kind == Sort::NoFile).collect();
+        let listed = |lines: &[&UntypedInput], between: &str| {
+            lines.iter().map(|one| one.line(&by)).collect::<Vec<_>>().join(between)
+        };
+        let no_files: Vec<&UntypedInput> = untyped.iter().filter(|one| one.kind == InputKind::NoFile).collect();
         if !no_files.is_empty() {
             let message = format!("{by} names what is not a file:\n  {}", listed(&no_files, "\n  "));
             return Err(RunError::usage(message, "a pipe or a device is read only where this command names it"));
@@ -257,17 +258,17 @@ impl Question<'_> {
             (self.tell)(format!("confirmed: {}", lines.join(", ")));
             return Ok(());
         }
-        let refused: Vec<&Untyped> = untyped.iter().filter(asked).collect();
+        let refused: Vec<&UntypedInput> = untyped.iter().filter(asked).collect();
         if refused.is_empty() {
             experiment.unconfirmed_servers = true;
             return Ok(());
         }
         let words = [
-            (Sort::Server, "a server"),
-            (Sort::Program, "a program"),
-            (Sort::Place, "a setting"),
-            (Sort::File, "a file"),
-            (Sort::Price, "a price"),
+            (InputKind::Server, "a server"),
+            (InputKind::Program, "a program"),
+            (InputKind::Place, "a setting"),
+            (InputKind::File, "a file"),
+            (InputKind::Price, "a price"),
         ];
         let what = words.into_iter().filter(|(kind, _)| refused.iter().any(|one| one.kind == *kind));
         let what = what.map(|(_, word)| word).collect::<Vec<_>>().join(" and ");
@@ -279,7 +280,7 @@ impl Question<'_> {
         Err(RunError::usage(message, self.hint(experiment, &refused)))
     }
 
-    fn hint(&self, experiment: &Experiment, refused: &[&Untyped]) -> String {
+    fn hint(&self, experiment: &Experiment, refused: &[&UntypedInput]) -> String {
         let has = |kind| refused.iter().any(|one| one.kind == kind);
         let server = self.server(experiment);
         let of_server = match server.as_deref().map(host) {
@@ -292,20 +293,20 @@ impl Question<'_> {
         };
         let hints = [
             (
-                has(Sort::Server) || has(Sort::Place),
+                has(InputKind::Server) || has(InputKind::Place),
                 "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags",
             ),
             (
-                has(Sort::Program),
+                has(InputKind::Program),
                 "the program would run with your rights: read it, and add --confirm if you trust it, or type --agent",
             ),
             (
-                has(Sort::File),
+                has(InputKind::File),
                 "files would be read and sent to servers: add --confirm if you trust them, or list their folder in `file_dirs` \
                  of your own settings file, which `wikitrail config` names",
             ),
-            (has(Sort::File) && !of_server.is_empty(), &of_server),
-            (has(Sort::Price), "the budget would not hold: type --price or --prices, or add --confirm"),
+            (has(InputKind::File) && !of_server.is_empty(), &of_server),
+            (has(InputKind::Price), "the budget would not hold: type --price or --prices, or add --confirm"),
         ];
         let given = hints.into_iter().filter(|(is_given, _)| *is_given);
         given.map(|(_, hint)| hint).collect::<Vec<_>>().join("; ")

@@ -68,7 +68,7 @@ mod variant;
 mod wiki;
 
 pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
-pub(crate) use confirm::{Ask, Question};
+pub(crate) use confirm::{Confirm, Confirmation};
 #[cfg(test)]
 pub(crate) use costs::Expense;
 pub(crate) use costs::{Estimate, EstimateRow};
@@ -83,7 +83,7 @@ pub(crate) use hints::shortfalls;
 pub(crate) use import::{AnswerFrom, Import, Imported, import_answers, import_inspect, import_notebook};
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
-pub(crate) use named_files::{Known, Namer};
+pub(crate) use named_files::{ReadScope, TrustedInputs};
 pub use one_agent::OneAgent;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
 pub(crate) use prepare::{PlannedRun, check_files};

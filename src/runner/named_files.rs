@@ -81,7 +81,7 @@ fn digest_of(path: &Path) -> Option<String> {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct TrustedInputs {
     pub(crate) folders: Vec<PathBuf>,
     /// Digests that the manifest of a resumed run holds.
     pub(crate) digests: Vec<String>,
@@ -111,14 +111,14 @@ impl Refusal {
 
 /// A file that names others, and where these have to lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Namer {
+pub(crate) struct ReadScope {
     /// Canonical.
     root: PathBuf,
     /// The server that it chooses, where that is neither the provider's own nor the person's.
     server: Option<String>,
 }
 
-impl Namer {
+impl ReadScope {
     /// What a file may name. `server` is one that it chooses and that is neither the provider's own nor the person's.
     pub(crate) fn file(file: &Path, server: Option<String>) -> io::Result<Self> {
         let file = file.canonicalize()?;
@@ -132,7 +132,7 @@ impl Namer {
     }
 
     /// Why a file may not be read that this one names; nothing where it may. What is not there is left to whoever opens it.
-    pub(crate) fn refuses(&self, file: &NamedFile, known: &Known) -> Option<Refusal> {
+    pub(crate) fn refuses(&self, file: &NamedFile, trusted: &TrustedInputs) -> Option<Refusal> {
         match file.path.metadata() {
             Ok(found) if found.is_file() || found.is_dir() => {}
             Ok(_) => return Some(Refusal { is_final: true, ..Refusal::new("not a regular file") }),
@@ -145,33 +145,33 @@ impl Namer {
         let Ok(real) = file.path.canonicalize() else {
             return Some(Refusal { is_final: true, ..Refusal::new("not a file in a folder") });
         };
-        let refusal = self.outside(&real, known)?;
-        (!is_shipped(file) && !is_known(file, &real, known)).then(|| refusal.of(&file.path, &real))
+        let refusal = self.outside(&real, trusted)?;
+        (!is_shipped(file) && !is_known(file, &real, trusted)).then(|| refusal.of(&file.path, &real))
     }
 
     /// Why nothing may be written there that this file names; nothing where it may.
-    pub(crate) fn refuses_output(&self, path: &Path, known: &Known) -> Option<Refusal> {
+    pub(crate) fn refuses_output(&self, path: &Path, trusted: &TrustedInputs) -> Option<Refusal> {
         match path.symlink_metadata() {
             Ok(found) if found.is_symlink() => Some(Refusal::new("a symbolic link")),
             Ok(found) if !found.is_file() => Some(Refusal::new("not a regular file")),
-            _ => self.refuses_path(path, known),
+            _ => self.refuses_path(path, trusted),
         }
     }
 
     /// Why a path, be it there or not, is not below the root once links are resolved; nothing where it is.
-    pub(crate) fn refuses_path(&self, path: &Path, known: &Known) -> Option<Refusal> {
+    pub(crate) fn refuses_path(&self, path: &Path, trusted: &TrustedInputs) -> Option<Refusal> {
         match real(path) {
-            Ok(real) => self.outside(&real, known),
+            Ok(real) => self.outside(&real, trusted),
             Err(error) => Some(Refusal::new(error.to_string())),
         }
     }
 
-    fn outside(&self, real: &Path, known: &Known) -> Option<Refusal> {
+    fn outside(&self, real: &Path, trusted: &TrustedInputs) -> Option<Refusal> {
         let below = |root: &Path| Some(real.strip_prefix(root).ok()?.components().all(|part| !is_hidden(part)));
         let listed = |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| below(&folder) == Some(true));
         match below(&self.root) {
             Some(true) => return None,
-            _ if known.folders.iter().any(listed) => return None,
+            _ if trusted.folders.iter().any(listed) => return None,
             Some(false) => return Some(Refusal::new("a hidden file, or in a hidden folder")),
             None => {}
         }
@@ -233,12 +233,12 @@ fn is_shipped(file: &NamedFile) -> bool {
     opened.and_then(|file| file.take(bytes.len() as u64 + 1).read_to_end(&mut found)).is_ok() && found == bytes
 }
 
-fn is_known(file: &NamedFile, real: &Path, known: &Known) -> bool {
-    if known.digests.is_empty() {
+fn is_known(file: &NamedFile, real: &Path, trusted: &TrustedInputs) -> bool {
+    if trusted.digests.is_empty() {
         return false;
     }
     let digest = file.value.strip_prefix(CORPUS).map_or_else(|| digest_of(real), identity);
-    digest.is_some_and(|digest| known.digests.contains(&digest))
+    digest.is_some_and(|digest| trusted.digests.contains(&digest))
 }
 
 #[cfg(feature = "index")]

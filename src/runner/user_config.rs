@@ -6,7 +6,7 @@ use crate::runner::RunError;
 use crate::runner::experiment::defaults::{
     DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, VARIABLES, check, check_price, parse_file,
 };
-use crate::runner::named_files::{Known, Namer};
+use crate::runner::named_files::{ReadScope, TrustedInputs};
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -105,13 +105,16 @@ impl UserConfig {
 
     /// Refuses paths of the folder's file that lead out of the folder once links are resolved, and files that are none.
     fn check_paths(&self) -> Result<(), RunError> {
-        let known = Known { folders: self.defaults.file_dirs().map(Path::to_owned).collect(), ..Known::default() };
+        let trusted = TrustedInputs {
+            folders: self.defaults.file_dirs().map(Path::to_owned).collect(),
+            ..TrustedInputs::default()
+        };
         let given =
             DEFAULTS.iter().filter(|setting| setting.is_path).flat_map(|setting| self.defaults.all(setting.name));
         for given in given.filter(|given| matches!(given.by, GivenBy::Folder(..))) {
             let path = Path::new(&given.value);
             let is_pipe = given.setting.name == "prices" && path.metadata().is_ok_and(|found| !found.is_file());
-            let reason = match Namer::folder(Path::new("."), None)?.refuses_path(path, &known) {
+            let reason = match ReadScope::folder(Path::new("."), None)?.refuses_path(path, &trusted) {
                 Some(refusal) => refusal.reason,
                 None if is_pipe => "not a regular file".to_owned(),
                 None => continue,
