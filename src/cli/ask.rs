@@ -2,7 +2,7 @@
 
 use super::config::{self, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{OfVariant, Typed};
+use super::flags::{OfVariant, TypedSettings};
 use super::output_file::json_line;
 use super::run::RecordingArgs;
 use super::say::{Lines, say};
@@ -11,7 +11,7 @@ use crate::analysis::report::{Live, View, counted, visible};
 use crate::base::{AnswerKind, Message, Outcome, Question, Request, Trajectory, locked};
 use crate::models::{CompletionFuture, Model, ModelError, OnEvent, StreamEvent};
 use crate::prompting::protocol::Setup;
-use crate::runner::agent::{Episode, EpisodeObserver, Seen};
+use crate::runner::agent::{Episode, EpisodeEvent, EpisodeObserver};
 use crate::runner::experiment::{Experiment, Limits};
 use crate::runner::store::Appender;
 use crate::runner::{OneAgent, shortfalls};
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    variant: Typed<OfVariant>,
+    variant: TypedSettings<OfVariant>,
     #[command(flatten)]
     recording: RecordingArgs,
     /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
@@ -116,12 +116,12 @@ impl<'a> Talk<'a> {
         let episode = self.episode(question);
         let screen = Screen { live: Live::new(question, View::of_stdout()), out, failed: None };
         let screen = Mutex::new(screen);
-        let show = |seen: Seen<'_>| {
+        let show = |seen: EpisodeEvent<'_>| {
             locked(&screen).print(|live| match seen {
-                Seen::Streamed(StreamEvent::Text(text)) => live.text(text),
-                Seen::Streamed(StreamEvent::Restarted) => live.again(),
-                Seen::CallEnded => live.call_ended(),
-                Seen::Step(step) => live.step(step),
+                EpisodeEvent::Streamed(StreamEvent::Text(text)) => live.text(text),
+                EpisodeEvent::Streamed(StreamEvent::Restarted) => live.again(),
+                EpisodeEvent::CallEnded => live.call_ended(),
+                EpisodeEvent::Step(step) => live.step(step),
             });
         };
         let observer: Option<EpisodeObserver<'_>> = if self.args.json { None } else { Some(&show) };

@@ -5,7 +5,7 @@ use super::config;
 use super::failure::{self, Failure};
 use super::flags::{started, trusted_inputs};
 use super::output_file::json_line;
-use super::run::{self, Shown, carry_out};
+use super::run::{self, Presentation, carry_out};
 use super::say::say;
 use crate::analysis::branch_request::{BranchRequest, BranchStep, ChosenForks, unlike};
 use crate::analysis::repair::{Classes, Controls, Paths, Repair};
@@ -154,7 +154,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         refuse_other_edit(&args.out, whole.as_ref().map_or(&chosen.forks, |whole| &whole.forks))?;
     }
     chosen.placebo_note.iter().for_each(|note| say(format_args!("note: {note}")));
-    let shown = Shown { json: args.json && args.dry_run, quiet: args.quiet, figures: false, report: None };
+    let shown = Presentation { json: args.json && args.dry_run, quiet: args.quiet, figures: false, report: None };
     let code = if args.dry_run {
         carry_out(whole.as_ref().unwrap_or(&experiment), shown).await?
     } else {
@@ -182,7 +182,7 @@ async fn run_arms(
     experiment: &Experiment,
     whole: Option<&Experiment>,
     run: &RunRef,
-    shown: Shown<'_>,
+    shown: Presentation<'_>,
 ) -> anyhow::Result<u8> {
     let Some(whole) = whole else { return carry_out(experiment, shown).await };
     let has_placebos = || -> anyhow::Result<bool> {

@@ -1,12 +1,12 @@
 //! What settings files and environment variables give where no flag says otherwise, and `config`, which shows it.
 
 use super::failure::{self, Failure};
-use super::flags::{self, Group, Typed, has_setting};
+use super::flags::{self, Group, TypedSettings, has_setting};
 use super::output_file::json_or;
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::base::text::visible_line;
-use crate::runner::experiment::defaults::{DEFAULTS, DefaultSetting, Defaults, Given, GivenBy, RESULTS};
+use crate::runner::experiment::defaults::{DEFAULTS, DefaultSetting, DefaultSource, DefaultValue, Defaults, RESULTS};
 use crate::runner::experiment::{Draft, ExperimentFile, Overrides, variant_setting};
 use crate::runner::{UserConfig, key_variable};
 use serde_json::{Value, json};
@@ -38,9 +38,9 @@ fn keys() -> impl Iterator<Item = (&'static str, bool)> {
 }
 
 fn to_json(person: &UserConfig) -> Value {
-    let given = |given: &Given| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
+    let given = |given: &DefaultValue| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
     let setting = |setting: &DefaultSetting| {
-        let all = person.defaults.all(setting.name).collect::<Vec<&Given>>();
+        let all = person.defaults.all(setting.name).collect::<Vec<&DefaultValue>>();
         let built_in = Some(setting.built_in).filter(|text| !text.is_empty());
         let mut shown = match all.first() {
             Some(first) => given(first),
@@ -62,7 +62,7 @@ fn to_json(person: &UserConfig) -> Value {
 fn text(person: &UserConfig) -> String {
     let mut rows: Vec<[String; 3]> = vec![["setting", "value", "from"].map(str::to_owned)];
     for setting in &DEFAULTS {
-        let all = person.defaults.all(setting.name).collect::<Vec<&Given>>();
+        let all = person.defaults.all(setting.name).collect::<Vec<&DefaultValue>>();
         if all.is_empty() {
             let built_in = if setting.built_in.is_empty() { "–" } else { setting.built_in };
             rows.push([setting.name.to_owned(), built_in.to_owned(), "default".to_owned()]);
@@ -114,7 +114,7 @@ pub(super) fn folders(typed: &[String]) -> anyhow::Result<Vec<String>> {
 }
 
 /// Settings as they were typed, completed by those of the person.
-pub(super) fn completed<G: Group>(typed: &Typed<G>) -> anyhow::Result<Typed<G>> {
+pub(super) fn completed<G: Group>(typed: &TypedSettings<G>) -> anyhow::Result<TypedSettings<G>> {
     let (person, mut typed) = (person()?, typed.clone());
     let mut taking = DefaultsResolver::of(&person);
     taking.settings(&mut typed, None, false)?;
@@ -129,7 +129,7 @@ pub(super) struct DefaultsResolver<'d> {
     own: &'d Defaults,
     /// Whether this command uses what others wrote.
     confirmed: bool,
-    taken: Vec<Given>,
+    taken: Vec<DefaultValue>,
 }
 
 impl<'d> DefaultsResolver<'d> {
@@ -142,7 +142,7 @@ impl<'d> DefaultsResolver<'d> {
         self.given.get(name).map(|given| self.take(given)).transpose()
     }
 
-    fn take(&mut self, given: &'d Given) -> anyhow::Result<String> {
+    fn take(&mut self, given: &'d DefaultValue) -> anyhow::Result<String> {
         if !self.confirmed && !self.own.allows(given) {
             let flag = given.setting.flag.unwrap_or(given.setting.name);
             let value = visible_line(&given.value, LONGEST);
@@ -165,7 +165,7 @@ impl<'d> DefaultsResolver<'d> {
     /// prices.
     pub(super) fn settings<G: Group>(
         &mut self,
-        typed: &mut Typed<G>,
+        typed: &mut TypedSettings<G>,
         file: Option<&ExperimentFile>,
         priced: bool,
     ) -> anyhow::Result<()> {
@@ -191,7 +191,7 @@ impl<'d> DefaultsResolver<'d> {
         Ok(())
     }
 
-    fn of_models(&self, name: &str, models: &[String]) -> Option<&'d Given> {
+    fn of_models(&self, name: &str, models: &[String]) -> Option<&'d DefaultValue> {
         let mut given = models.iter().map(|model| self.given.of_model(name, model));
         let first = given.next().flatten()?;
         given.all(|other| other.is_some_and(|other| other.value == first.value)).then_some(first)
@@ -208,7 +208,7 @@ impl<'d> DefaultsResolver<'d> {
     /// Says what the file of the folder gave: nobody typed it.
     pub(super) fn tell(&self) {
         for given in &self.taken {
-            if let GivenBy::Folder(..) = given.by {
+            if let DefaultSource::Folder(..) = given.by {
                 let flag = given.setting.flag.unwrap_or(given.setting.name);
                 say(format_args!("note: {flag} {}, from {}", visible_line(&given.value, LONGEST), given.by));
             }
@@ -220,11 +220,11 @@ impl<'d> DefaultsResolver<'d> {
     }
 }
 
-fn is_live<G: Group>(typed: &Typed<G>) -> bool {
+fn is_live<G: Group>(typed: &TypedSettings<G>) -> bool {
     typed.texts("wiki").iter().any(|wiki| !wiki.starts_with("corpus:"))
 }
 
-fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<String> {
+fn models<G: Group>(typed: &TypedSettings<G>, file: Option<&ExperimentFile>) -> Vec<String> {
     let baseline = || "baseline".to_owned();
     if typed.has("model") {
         return typed.texts("model");

@@ -2,7 +2,7 @@
 
 use super::config;
 use super::failure::{self, Failure};
-use super::flags::{OfSite, Typed};
+use super::flags::{OfSite, TypedSettings};
 use super::output_file::{self, json_line};
 use super::say::say;
 use crate::analysis::output_file::{Force, OutputFile};
@@ -492,7 +492,7 @@ pub(in crate::cli) struct FreezeArgs {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
-    site: Typed<OfSite>,
+    site: TypedSettings<OfSite>,
 }
 
 /// A date, or a time in UTC, that is over.

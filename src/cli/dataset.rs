@@ -1,7 +1,7 @@
 //! `dataset`: describe, convert, split and fetch dataset files.
 
 use super::failure::{self, Failure};
-use super::flags::{OfDatasetFile, Typed};
+use super::flags::{OfDatasetFile, TypedSettings};
 use super::output_file::{self, json_line};
 use super::say::say;
 use crate::analysis::dataset_info::{dataset_info, key, write_info};
@@ -39,7 +39,7 @@ struct FileArgs {
     /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl; `-` for standard input.
     file: PathBuf,
     #[command(flatten)]
-    how: Typed<OfDatasetFile>,
+    how: TypedSettings<OfDatasetFile>,
 }
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {

@@ -8,7 +8,7 @@ use crate::dataset::Format;
 use crate::prompting;
 use crate::runner::experiment::defaults::default_setting;
 use crate::runner::experiment::{
-    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, LISTS, Listed, Setting, VARIANT_SETTINGS,
+    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, FlagLists, Kind, LISTS, Setting, VARIANT_SETTINGS,
     VariantSettings, extra, shipped, value_text,
 };
 use crate::runner::{Argument, ExplicitArgs, TrustedInputs, UserConfig, without_secrets};
@@ -129,7 +129,7 @@ impl Group for OfReproduction {
 
 /// The settings of a group that were typed, in the order of their declarations.
 #[derive(Debug, Clone)]
-pub(super) struct Typed<G> {
+pub(super) struct TypedSettings<G> {
     /// Settings with one value.
     pub(super) settings: Vec<Assignment>,
     /// Settings with several values that make variants.
@@ -137,7 +137,7 @@ pub(super) struct Typed<G> {
     group: PhantomData<G>,
 }
 
-impl<G: Group> Typed<G> {
+impl<G: Group> TypedSettings<G> {
     /// All settings, each with one value; of a list the first.
     pub(super) fn single(&self) -> Vec<Assignment> {
         let first = |(setting, values): &(&'static Setting, Vec<Value>)| {
@@ -204,9 +204,9 @@ impl<G: Group> Typed<G> {
     }
 }
 
-impl Typed<OfVariant> {
-    pub(super) fn flag_lists(&self) -> Listed {
-        Listed { base: self.settings.clone(), lists: LISTS.map(|name| self.list(name)) }
+impl TypedSettings<OfVariant> {
+    pub(super) fn flag_lists(&self) -> FlagLists {
+        FlagLists { base: self.settings.clone(), lists: LISTS.map(|name| self.list(name)) }
     }
 }
 
@@ -298,7 +298,7 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
     read.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\nhint: {}\n", error.hint())))
 }
 
-impl<G: Group> Args for Typed<G> {
+impl<G: Group> Args for TypedSettings<G> {
     fn augment_args(command: Command) -> Command {
         command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
     }
@@ -308,7 +308,7 @@ impl<G: Group> Args for Typed<G> {
     }
 }
 
-impl<G: Group> FromArgMatches for Typed<G> {
+impl<G: Group> FromArgMatches for TypedSettings<G> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut typed = Self { settings: Vec::new(), lists: Vec::new(), group: PhantomData };
         for setting in G::TABLE.iter().filter(|setting| G::has(setting)) {
@@ -519,16 +519,16 @@ impl<P: TypedValueParser> TypedValueParser for Suggested<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OfDataset, OfVariant, Typed, prompts};
+    use super::{OfDataset, OfVariant, TypedSettings, prompts};
     use clap::Parser;
     use serde_json::{Value, json};
 
     #[derive(Debug, Parser)]
     struct Program {
         #[command(flatten)]
-        variant: Typed<OfVariant>,
+        variant: TypedSettings<OfVariant>,
         #[command(flatten)]
-        dataset: Typed<OfDataset>,
+        dataset: TypedSettings<OfDataset>,
     }
 
     fn typed(line: &str) -> Result<Program, clap::Error> {

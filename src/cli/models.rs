@@ -1,6 +1,6 @@
 //! `models check`: which settings a model's server honours, and how the program of another agent asks.
 
-use super::flags::{OfModel, Typed};
+use super::flags::{OfModel, TypedSettings};
 use super::output_file::json_or;
 use super::say::say;
 use super::{config, failure};
@@ -34,7 +34,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "COMMAND|URL")]
     agent: Option<String>,
     #[command(flatten)]
-    model: Typed<OfModel>,
+    model: TypedSettings<OfModel>,
 }
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {

@@ -2,9 +2,9 @@
 
 use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{self, OfReproduction, Resumable, Typed, resumed, trusted_inputs};
+use super::flags::{self, OfReproduction, Resumable, TypedSettings, resumed, trusted_inputs};
 use super::output_file::json_or;
-use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
+use super::run::{self, LimitArgs, PaceArgs, Presentation, RecordingArgs};
 use super::say::say;
 use crate::analysis::report::View;
 use crate::analysis::report::console::stdout;
@@ -71,7 +71,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
-    settings: Typed<OfReproduction>,
+    settings: TypedSettings<OfReproduction>,
     #[command(flatten)]
     recording: RecordingArgs,
     #[command(flatten)]
@@ -168,7 +168,8 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     }
     let experiment = args.experiment(&|experiment| confirmation.ask(experiment))?;
     let code =
-        run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
+        run::carry_out(&experiment, Presentation { json: args.json, quiet: args.quiet, figures: false, report: None })
+            .await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
         show(out, &args)?;
     }

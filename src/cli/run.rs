@@ -2,7 +2,7 @@
 
 use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{OfDataset, OfVariant, Resumable, Typed, resumed, trusted_inputs, usd};
+use super::flags::{OfDataset, OfVariant, Resumable, TypedSettings, resumed, trusted_inputs, usd};
 use super::report;
 use super::say::{say, say_wrapped};
 use super::score::{self, Print};
@@ -30,7 +30,7 @@ use std::time::Duration;
 
 /// How an experiment is shown while it runs and at its end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct Presentation<'a> {
     pub(super) json: bool,
     pub(super) quiet: bool,
     /// Whether the figures are printed; another command may print its own.
@@ -73,7 +73,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args.given = (person.results(), given);
     let experiment = args.experiment(&|experiment| confirmation.ask(experiment))?;
     let report = page(&args, &confirmation)?;
-    let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
+    let shown = Presentation { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
     carry_out(&experiment, shown).await
 }
 
@@ -94,7 +94,7 @@ fn page(args: &Args, confirmation: &Confirmation<'_>) -> anyhow::Result<Option<P
     Ok(Some(page.clone()).filter(|_| refusal.is_none()))
 }
 
-pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyhow::Result<u8> {
+pub(super) async fn carry_out(experiment: &Experiment, shown: Presentation<'_>) -> anyhow::Result<u8> {
     let prepared = prepare(experiment)?;
     prepared.notes().iter().for_each(say_wrapped);
     if experiment.output.dry_run {
@@ -242,9 +242,9 @@ pub(super) struct Args {
     #[arg(default_value = shipped::SAMPLE)]
     pub(super) dataset: PathBuf,
     #[command(flatten)]
-    data: Typed<OfDataset>,
+    data: TypedSettings<OfDataset>,
     #[command(flatten)]
-    variant: Typed<OfVariant>,
+    variant: TypedSettings<OfVariant>,
     #[command(flatten)]
     pub(super) recording: RecordingArgs,
     /// How often each question is asked under each variant [default: 1].

@@ -2,7 +2,7 @@
 
 use super::config::{self, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{ASKED, OfJudge, Suggested, Typed, usd};
+use super::flags::{ASKED, OfJudge, Suggested, TypedSettings, usd};
 use super::output_file::json_line;
 use super::say::say;
 use crate::analysis::judges::{
@@ -20,7 +20,7 @@ use crate::analysis::scores::{
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, thousands, visible_line};
 use crate::dataset::{self, Problem, ReadOptions, bytes_of};
-use crate::runner::experiment::defaults::GivenBy;
+use crate::runner::experiment::defaults::DefaultSource;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::runner::store::RunFolder;
 use crate::runner::{End, Interrupts, RunError, Summary, UserConfig, set_prices, without_secrets, words_again};
@@ -215,7 +215,7 @@ pub(super) struct JudgeArgs {
     #[arg(long, requires = ASKED)]
     dry_run: bool,
     #[command(flatten)]
-    settings: Typed<OfJudge>,
+    settings: TypedSettings<OfJudge>,
 }
 
 impl JudgeArgs {
@@ -257,7 +257,7 @@ impl JudgeArgs {
     /// Prices of the folder's own file are no base for a limit where they are below the known ones.
     fn refuse_low(&self, person: &UserConfig, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
         let folder = person.defaults.get("prices").map(|given| &given.by);
-        let (Some(path), Some(by @ GivenBy::Folder(..))) = (prices, folder) else { return Ok(()) };
+        let (Some(path), Some(by @ DefaultSource::Folder(..))) = (prices, folder) else { return Ok(()) };
         let settings = self.settings.variant()?;
         let asked = models.iter().fold(Experiment::over(""), |asked, model| {
             asked.variant(model, VariantSettings { model: Some(model.clone()), ..settings.clone() })

@@ -307,7 +307,7 @@ enum Sort {
     Id,
 }
 
-struct Listed {
+struct ListRow {
     row: EpisodeRow,
     /// As `show` takes it.
     typed: String,
@@ -326,7 +326,7 @@ fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     })?);
     source.check_variant(run)?;
     let repeats = repeats_of(&source)?;
-    let mut found: Vec<Listed> = Vec::new();
+    let mut found: Vec<ListRow> = Vec::new();
     for graded in source.episodes() {
         let graded = graded?;
         let Trajectory { id, variant, .. } = &graded.trajectory;
@@ -341,7 +341,7 @@ fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
             }
             item
         });
-        found.push(Listed::of(run, graded, right, item));
+        found.push(ListRow::of(run, graded, right, item));
     }
     found.sort_by(|a, b| args.sort.order(a, b));
     let matched = found.len();
@@ -379,7 +379,7 @@ fn repeats_of(source: &GradedRun) -> Result<HashMap<String, Repeats>, RunError> 
     Ok(repeats)
 }
 
-impl Listed {
+impl ListRow {
     fn of(run: &RunRef, graded: ScoredEpisode, right: Option<Share>, item: Option<Value>) -> Self {
         let typed = name(run, &graded);
         let class = graded.class();
@@ -395,8 +395,8 @@ impl Listed {
 
 impl Sort {
     /// Episodes that are equal in it stay in the run's order.
-    fn order(self, a: &Listed, b: &Listed) -> Ordering {
-        let f1 = |listed: &Listed| listed.row.score.map_or(f64::INFINITY, |score| score.f1);
+    fn order(self, a: &ListRow, b: &ListRow) -> Ordering {
+        let f1 = |listed: &ListRow| listed.row.score.map_or(f64::INFINITY, |score| score.f1);
         match self {
             Self::Dataset => Ordering::Equal,
             Self::Steps => b.row.steps.cmp(&a.row.steps),

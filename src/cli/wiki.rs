@@ -2,7 +2,7 @@
 
 use super::config;
 use super::failure::Failure;
-use super::flags::{OfWiki, Typed};
+use super::flags::{OfWiki, TypedSettings};
 use super::output_file::json_line;
 use super::say::{InputLine, input_line, say, typed_line};
 use crate::base::Tool;
@@ -35,7 +35,7 @@ pub(super) struct SearchArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    wiki: Typed<OfWiki>,
+    wiki: TypedSettings<OfWiki>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +51,7 @@ pub(super) struct LookupArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    wiki: Typed<OfWiki>,
+    wiki: TypedSettings<OfWiki>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -60,7 +60,7 @@ pub(super) struct SessionArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    wiki: Typed<OfWiki>,
+    wiki: TypedSettings<OfWiki>,
 }
 
 pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
@@ -81,7 +81,7 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
     Ok(0)
 }
 
-fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
+fn starter(args: &TypedSettings<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
     let settings = config::completed(args)?.variant()?;
     let source = one_agent::source(&settings)?;
     let (compat, wording) = one_agent::semantics(&settings);

@@ -147,7 +147,7 @@ impl Breaker {
     }
 
     /// Waits until an episode that needs the server may begin; nothing once none may.
-    pub(crate) async fn begin(self: &Arc<Self>) -> Option<Begun> {
+    pub(crate) async fn begin(self: &Arc<Self>) -> Option<EpisodePermit> {
         let most = self.most;
         self.wait(|state| {
             let room = state.open < state.episodes(most);
@@ -155,18 +155,18 @@ impl Breaker {
             room
         })
         .await?;
-        Some(Begun(Arc::clone(self)))
+        Some(EpisodePermit(Arc::clone(self)))
     }
 
     /// Waits until a request may be sent; nothing once none may.
-    async fn pass(&self) -> Option<Pass<'_>> {
+    async fn pass(&self) -> Option<RequestPermit<'_>> {
         self.wait(|state| {
             let room = state.asking < state.room(self.most);
             state.asking += u64::from(room);
             room
         })
         .await?;
-        Some(Pass(self))
+        Some(RequestPermit(self))
     }
 
     fn answered(&self) {
@@ -210,9 +210,9 @@ impl Breaker {
 }
 
 /// An episode that needs the server is under way until this is dropped.
-pub(crate) struct Begun(Arc<Breaker>);
+pub(crate) struct EpisodePermit(Arc<Breaker>);
 
-impl Drop for Begun {
+impl Drop for EpisodePermit {
     fn drop(&mut self) {
         self.0.change(|state| {
             state.open -= 1;
@@ -222,9 +222,9 @@ impl Drop for Begun {
 }
 
 /// A request is on its way until this is dropped.
-struct Pass<'a>(&'a Breaker);
+struct RequestPermit<'a>(&'a Breaker);
 
-impl Drop for Pass<'_> {
+impl Drop for RequestPermit<'_> {
     fn drop(&mut self) {
         self.0.change(|state| state.asking -= 1);
     }

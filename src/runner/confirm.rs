@@ -3,7 +3,7 @@
 use crate::base::text::visible_line;
 use crate::runner::RunError;
 use crate::runner::command_line::ExplicitArgs;
-use crate::runner::experiment::defaults::{Given, GivenBy};
+use crate::runner::experiment::defaults::{DefaultSource, DefaultValue};
 use crate::runner::experiment::{Experiment, ExperimentFile, shipped};
 use crate::runner::named_files::{ExternalResource, NamedFile, ReadScope, TrustedInputs, named_files, places};
 use crate::runner::prices::{SetPrice, set_prices};
@@ -212,14 +212,14 @@ impl Confirmation<'_> {
 
     /// Says which prices a file gives. Those with which a budget would not hold are returned.
     fn prices(&self, experiment: &Experiment) -> Result<Vec<UntypedInput>, RunError> {
-        let own = |price: &SetPrice, given: &&Given| given.value == price.value;
+        let own = |price: &SetPrice, given: &&DefaultValue| given.value == price.value;
         let mut untyped = Vec::new();
         for price in set_prices(experiment)? {
             let given = self.person.defaults.all(price.setting).find(|given| own(&price, given));
             if self.typed.has(price.setting) || given.is_some_and(|given| given.by.is_own()) {
                 continue;
             }
-            let folder = given.map(|given| &given.by).filter(|by| matches!(by, GivenBy::Folder(..)));
+            let folder = given.map(|given| &given.by).filter(|by| matches!(by, DefaultSource::Folder(..)));
             let by = folder.map_or_else(|| self.by(), |by| format!("`{by}`"));
             // Values of a settings file are printed where they are read.
             if folder.is_none() {

@@ -31,7 +31,7 @@ pub(crate) struct Watch {
 
 #[derive(Debug, Default)]
 struct State {
-    questions: Vec<Seen>,
+    questions: Vec<QuestionState>,
     looked: usize,
     betting: Betting,
     sums: [f64; 2],
@@ -40,7 +40,7 @@ struct State {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct QuestionState {
     sides: [Side; 2],
     episodes: usize,
 }
@@ -67,7 +67,7 @@ impl Watch {
             let at = places.len();
             places.entry(id.to_owned()).or_insert(at);
         }
-        let state = State { questions: vec![Seen::default(); places.len()], ..State::default() };
+        let state = State { questions: vec![QuestionState::default(); places.len()], ..State::default() };
         let (state, tally) = (Mutex::new(state), Tally::new(&manifest.dataset.name));
         Some(Self { rule, places, repeats: manifest.repeats, tally, looked_before: manifest.stop_looked, state })
     }
@@ -148,7 +148,7 @@ impl Watch {
     /// Looks up to the first unfinished question. One measured after earlier looks must not decide in hindsight.
     fn look(&self, state: &mut State) {
         while !state.decided {
-            let Some(Seen { sides, .. }) = state.questions.get(state.looked).copied() else { return };
+            let Some(QuestionState { sides, .. }) = state.questions.get(state.looked).copied() else { return };
             if sides.iter().any(|side| side.finished < self.repeats) {
                 return;
             }

@@ -4,7 +4,7 @@ use crate::base::bounded::text_at_most;
 use crate::base::text::{closest, visible_line};
 use crate::runner::RunError;
 use crate::runner::experiment::defaults::{
-    DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, VARIABLES, check, check_price, parse_file,
+    DEFAULTS, DefaultSource, DefaultValue, Defaults, FOLDER_FILE, VARIABLES, check, check_price, parse_file,
 };
 use crate::runner::named_files::{ReadScope, TrustedInputs};
 use std::fs::{self, File};
@@ -71,7 +71,7 @@ impl UserConfig {
                 None => Err(RunError::usage("it is not UTF-8", "set it again, or unset it")),
             };
             let value = checked.map_err(|bad| bad.at(format!("the variable {name}")))?;
-            values.push(Given { setting, value, by: GivenBy::Variable(name) });
+            values.push(DefaultValue { setting, value, by: DefaultSource::Variable(name) });
         }
         check_price(&values).map_err(|bad| bad.at("the variable WIKITRAIL_PRICE"))?;
         self.defaults.extend(values);
@@ -111,7 +111,7 @@ impl UserConfig {
         };
         let given =
             DEFAULTS.iter().filter(|setting| setting.is_path).flat_map(|setting| self.defaults.all(setting.name));
-        for given in given.filter(|given| matches!(given.by, GivenBy::Folder(..))) {
+        for given in given.filter(|given| matches!(given.by, DefaultSource::Folder(..))) {
             let path = Path::new(&given.value);
             let is_pipe = given.setting.name == "prices" && path.metadata().is_ok_and(|found| !found.is_file());
             let reason = match ReadScope::folder(Path::new("."), None)?.refuses_path(path, &trusted) {

@@ -1,7 +1,7 @@
 //! Tests of the command, over a corpus made here.
 
 use super::{Command, execute, starter};
-use crate::cli::flags::{OfWiki, Typed};
+use crate::cli::flags::{OfWiki, TypedSettings};
 use crate::cli::wiki;
 use clap::{FromArgMatches as _, Parser};
 use serde_json::{Value, json};
@@ -37,10 +37,10 @@ async fn printed(words: &[&str]) -> String {
     String::from_utf8(out).expect("text")
 }
 
-fn wiki_args(flag: &str, compat: &str) -> Typed<OfWiki> {
-    let command = <Typed<OfWiki> as clap::Args>::augment_args(clap::Command::new("x"));
+fn wiki_args(flag: &str, compat: &str) -> TypedSettings<OfWiki> {
+    let command = <TypedSettings<OfWiki> as clap::Args>::augment_args(clap::Command::new("x"));
     let matches = command.get_matches_from(["x", "--wiki", flag, "--compat", compat]);
-    Typed::<OfWiki>::from_arg_matches(&matches).expect("sound flags")
+    TypedSettings::<OfWiki>::from_arg_matches(&matches).expect("sound flags")
 }
 
 async fn rows(flag: &str, compat: &str, input: &[u8]) -> Vec<Value> {

@@ -2,7 +2,8 @@
 
 use super::approach::{Answering, Approach, Stage, backed_off, voted};
 use super::drive::{
-    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Log, Seen, differs, drive,
+    CopiedSteps, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeEvent, EpisodeObserver, Log, differs,
+    drive,
 };
 #[cfg(feature = "serve")]
 use super::program::{self, Program, ProgramResult};
@@ -109,12 +110,12 @@ impl Agent {
         let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
         let Some(acting) = approach.acting() else { return Ok(()) };
         let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
-        let copied = Some(Copied::of(fork));
+        let copied = Some(CopiedSteps::of(fork));
         let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
         let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
         let mut turn = dialogue.begin(&episode.question);
         loop {
-            let over = context.copied.as_ref().is_none_or(Copied::is_over);
+            let over = context.copied.as_ref().is_none_or(CopiedSteps::is_over);
             turn = match turn {
                 _ if over => return Ok(()),
                 Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
@@ -184,7 +185,7 @@ impl<'a> Running<'a> {
             let begin = self.log.steps.len();
             self.log.absorb(log, number);
             if let Some(observer) = self.observer {
-                self.log.steps.iter().skip(begin).for_each(|step| observer(Seen::Step(step)));
+                self.log.steps.iter().skip(begin).for_each(|step| observer(EpisodeEvent::Step(step)));
             }
             stops.push(stop);
         }
@@ -202,7 +203,7 @@ impl<'a> Running<'a> {
     fn context(&self, observer: Option<EpisodeObserver<'a>>, sample: Option<u32>) -> EpisodeContext<'a> {
         let session = self.session();
         let journal = self.journal.map(|journal| DialogueJournal::new(journal, self.episode, sample));
-        let copied = self.episode.fork.as_deref().map(Copied::of);
+        let copied = self.episode.fork.as_deref().map(CopiedSteps::of);
         EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const MAX_LINES: usize = 256;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct DialogueTurn {
     /// Role and text. A system message comes first or not at all.
     pub message: Message,
     /// Whether a model should learn it: replies of the episode that name a tool.
@@ -38,7 +38,7 @@ pub enum NoConversation {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    pub turns: Vec<Said>,
+    pub turns: Vec<DialogueTurn>,
     pub functions: Option<Arc<Functions>>,
 }
 
@@ -111,7 +111,7 @@ impl ReplayedStep {
 }
 
 #[derive(Default)]
-struct Turns(Vec<Said>);
+struct Turns(Vec<DialogueTurn>);
 
 impl Turns {
     /// Adds a turn, or extends the last one of the same role. A later system message becomes the user's.
@@ -122,13 +122,13 @@ impl Turns {
         }
         let role = if role == Role::System && !self.0.is_empty() { Role::User } else { role };
         match self.0.last_mut().filter(|last| last.message.role == role) {
-            Some(Said { message, .. }) if text.starts_with(&*message.content) => message.content = text.into(),
-            Some(Said { message, .. }) => message.content = format!("{}\n{text}", message.content).into(),
-            None => self.0.push(Said { message: Message::new(role, text), learn }),
+            Some(DialogueTurn { message, .. }) if text.starts_with(&*message.content) => message.content = text.into(),
+            Some(DialogueTurn { message, .. }) => message.content = format!("{}\n{text}", message.content).into(),
+            None => self.0.push(DialogueTurn { message: Message::new(role, text), learn }),
         }
     }
 
-    fn end(self) -> Result<Vec<Said>, NoConversation> {
+    fn end(self) -> Result<Vec<DialogueTurn>, NoConversation> {
         let answered = self.0.last().is_some_and(|last| last.learn && last.message.role == Role::Assistant);
         if answered { Ok(self.0) } else { Err(NoConversation::NoAnswer) }
     }
@@ -207,13 +207,13 @@ fn called(
         let is_example = (system..system + examples).contains(&at);
         let learn = message.role == Role::Assistant && !is_example && learned.next().unwrap_or_default();
         if exemplars || !is_example {
-            turns.0.push(Said { message: message.clone(), learn });
+            turns.0.push(DialogueTurn { message: message.clone(), learn });
         }
     }
     let step = part.steps.last().map_or(0, |step| step.call.step);
     let reply =
         Message { calls: protocol.with_ids(messages, &last.calls, step), ..Message::assistant(last.completion.trim()) };
-    turns.0.push(Said { message: reply, learn });
+    turns.0.push(DialogueTurn { message: reply, learn });
     Ok(())
 }
 

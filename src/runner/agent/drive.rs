@@ -50,20 +50,20 @@ impl Episode {
 
 /// What an observer sees of an episode.
 #[derive(Debug, Clone, Copy)]
-pub enum Seen<'a> {
+pub enum EpisodeEvent<'a> {
     Streamed(StreamEvent<'a>),
     CallEnded,
     Step(&'a Step),
 }
 
-pub type EpisodeObserver<'a> = &'a (dyn Fn(Seen<'_>) + Send + Sync);
+pub type EpisodeObserver<'a> = &'a (dyn Fn(EpisodeEvent<'_>) + Send + Sync);
 
 pub(super) struct EpisodeContext<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) session: Session,
     pub(super) observer: Option<EpisodeObserver<'a>>,
     pub(super) journal: Option<DialogueJournal<'a>>,
-    pub(super) copied: Option<Copied<'a>>,
+    pub(super) copied: Option<CopiedSteps<'a>>,
 }
 
 #[derive(Debug)]
@@ -192,9 +192,9 @@ impl EpisodeContext<'_> {
 
     async fn complete(&self, request: &Request) -> Result<Completion, ModelError> {
         let Some(observer) = self.observer else { return self.model.complete(request, None).await };
-        let on_event = |event: StreamEvent<'_>| observer(Seen::Streamed(event));
+        let on_event = |event: StreamEvent<'_>| observer(EpisodeEvent::Streamed(event));
         let completion = self.model.complete(request, Some(&on_event)).await?;
-        observer(Seen::CallEnded);
+        observer(EpisodeEvent::CallEnded);
         Ok(completion)
     }
 
@@ -232,7 +232,7 @@ impl EpisodeContext<'_> {
             expected.check(&text)?;
         }
         if let Some(observer) = self.observer {
-            observer(Seen::Step(step));
+            observer(EpisodeEvent::Step(step));
         }
         Ok(text)
     }
@@ -382,19 +382,19 @@ fn is_about_pages(tool: Tool) -> bool {
 /// Characters of a text that a difference shows.
 const SHOWN: usize = 160;
 
-pub(super) struct Copied<'a> {
+pub(super) struct CopiedSteps<'a> {
     fork: &'a Fork,
     done: usize,
     asked: usize,
 }
 
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedStep<'a> {
     step: &'a Step,
     /// The observation in place of the tool's.
     pub(super) given: Option<&'a str>,
 }
 
-impl<'a> Copied<'a> {
+impl<'a> CopiedSteps<'a> {
     pub(super) fn of(fork: &'a Fork) -> Self {
         Self { fork, done: 0, asked: 0 }
     }
@@ -423,7 +423,7 @@ impl<'a> Copied<'a> {
     }
 
     /// What the record holds of a tool call; none once everything is copied.
-    pub(super) fn used(&mut self, call: &ToolCall) -> Result<Option<Expected<'a>>, EpisodeError> {
+    pub(super) fn used(&mut self, call: &ToolCall) -> Result<Option<ExpectedStep<'a>>, EpisodeError> {
         let Some(step) = self.fork.steps.get(self.done) else { return Ok(None) };
         if step.tool != Some(call.tool) || step.input.as_deref().is_some_and(|input| input != call.input) {
             let tool = step.tool.map_or("none", crate::base::Tool::name);
@@ -433,11 +433,11 @@ impl<'a> Copied<'a> {
         self.done += 1;
         self.asked = 0;
         let given = self.fork.given.as_deref().filter(|_| self.is_over());
-        Ok(Some(Expected { step, given }))
+        Ok(Some(ExpectedStep { step, given }))
     }
 }
 
-impl Expected<'_> {
+impl ExpectedStep<'_> {
     pub(super) fn check(&self, text: &str) -> Result<(), EpisodeError> {
         match self.step.observation.as_deref() {
             Some(was) if was != text => Err(not_equal(self.step.n, "observation", was, text)),

@@ -22,7 +22,7 @@ pub mod replay;
 
 pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, Stage, StoredPrompt};
-pub use drive::{Episode, EpisodeObserver, Seen};
+pub use drive::{Episode, EpisodeEvent, EpisodeObserver};
 pub use forecast::Forecast;
 
 #[cfg(test)]

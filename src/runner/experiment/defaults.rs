@@ -89,21 +89,21 @@ impl DefaultSetting {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GivenBy {
+pub enum DefaultSource {
     Variable(String),
     Folder(String, usize),
     Person(String, usize),
     Run(String),
 }
 
-impl GivenBy {
+impl DefaultSource {
     /// Whether the person wrote it, and nobody else can have.
     pub fn is_own(&self) -> bool {
         matches!(self, Self::Variable(_) | Self::Person(..))
     }
 }
 
-impl fmt::Display for GivenBy {
+impl fmt::Display for DefaultSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable(name) => f.write_str(name),
@@ -115,10 +115,10 @@ impl fmt::Display for GivenBy {
 
 /// A value of a setting; several addresses or hosts are joined by `,`.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct DefaultValue {
     pub setting: &'static DefaultSetting,
     pub value: String,
-    pub by: GivenBy,
+    pub by: DefaultSource,
 }
 
 /// A value that cannot be used. A message repeats no value that may hold a secret.
@@ -128,41 +128,41 @@ pub(super) fn refuse<T>(message: impl fmt::Display, hint: impl Into<String>) -> 
 
 /// All values that are given, the strongest first: variables, the folder's file, the person's file.
 #[derive(Debug, Clone, Default)]
-pub struct Defaults(Vec<Given>);
+pub struct Defaults(Vec<DefaultValue>);
 
 impl Defaults {
-    pub fn extend(&mut self, weaker: Vec<Given>) {
+    pub fn extend(&mut self, weaker: Vec<DefaultValue>) {
         self.0.extend(weaker);
     }
 
     /// What a run's manifest says it was started with. Names that are not known are those of a newer program.
     pub fn of_run(folder: &str, values: &BTreeMap<String, String>) -> Self {
         let given = |(name, value): (&String, &String)| {
-            let (setting, value, by) = (default_setting(name)?, value.clone(), GivenBy::Run(folder.to_owned()));
-            Some(Given { setting, value, by })
+            let (setting, value, by) = (default_setting(name)?, value.clone(), DefaultSource::Run(folder.to_owned()));
+            Some(DefaultValue { setting, value, by })
         };
         Self(values.iter().filter_map(given).collect())
     }
 
-    pub fn all(&self, name: &str) -> impl Iterator<Item = &Given> {
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &DefaultValue> {
         self.0.iter().filter(move |given| given.setting.name == name)
     }
 
-    pub fn get(&self, name: &str) -> Option<&Given> {
+    pub fn get(&self, name: &str) -> Option<&DefaultValue> {
         self.all(name).next()
     }
 
     /// The strongest value for this model: addresses are those of a provider, a price is that of one model.
-    pub fn of_model(&self, name: &str, model: &str) -> Option<&Given> {
+    pub fn of_model(&self, name: &str, model: &str) -> Option<&DefaultValue> {
         self.all(name).find(|given| self.fits(given, model))
     }
 
-    fn fits(&self, given: &Given, model: &str) -> bool {
-        let is_beside = |other: &&Given| std::mem::discriminant(&other.by) == std::mem::discriminant(&given.by);
+    fn fits(&self, given: &DefaultValue, model: &str) -> bool {
+        let is_beside = |other: &&DefaultValue| std::mem::discriminant(&other.by) == std::mem::discriminant(&given.by);
         let beside = self.all("model").find(is_beside).map(|given| given.value.as_str());
         let provider = |model: &str| model.split(':').next().map(str::to_owned);
         match (given.setting.name, &given.by) {
-            (_, GivenBy::Run(_)) => true,
+            (_, DefaultSource::Run(_)) => true,
             ("base_url", _) => provider(beside.unwrap_or("openai:")) == provider(model),
             ("price", _) => beside == Some(model),
             _ => true,
@@ -186,12 +186,12 @@ impl Defaults {
     }
 
     /// Whether a value may be used: an address or a path that others may have written only where the person names it.
-    pub fn allows(&self, given: &Given) -> bool {
+    pub fn allows(&self, given: &DefaultValue) -> bool {
         match (given.setting.name, &given.by) {
-            ("base_url", GivenBy::Folder(..) | GivenBy::Run(_)) => {
+            ("base_url", DefaultSource::Folder(..) | DefaultSource::Run(_)) => {
                 parts(&given.value).all(|address| self.vouches(address))
             }
-            ("prices", GivenBy::Run(_)) => self.all("prices").any(|own| own.value == given.value),
+            ("prices", DefaultSource::Run(_)) => self.all("prices").any(|own| own.value == given.value),
             _ => true,
         }
     }
@@ -291,7 +291,7 @@ fn key_refused() -> RunError {
 }
 
 /// A price without a model beside it would be taken for any model.
-pub fn check_price(values: &[Given]) -> Result<(), RunError> {
+pub fn check_price(values: &[DefaultValue]) -> Result<(), RunError> {
     let has = |name: &str| values.iter().any(|given| given.setting.name == name);
     if has("price") && !has("model") {
         let hint = "set `model` in the same place, or name a file of prices with `prices`";
@@ -309,7 +309,7 @@ impl From<RunError> for Fault {
 }
 
 /// Reads a settings file; an error lists all that is wrong, and repeats no key. `folder`: of the current folder.
-pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Problems> {
+pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<DefaultValue>, Problems> {
     let (mut notes, tree) = Reader::parse(path, text, HELP)?;
     let root = Reader::root(tree.get_ref());
     let names = DEFAULTS.map(|setting| setting.name);
@@ -333,7 +333,7 @@ pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Pr
             continue;
         }
         let place = (path.to_owned(), entry.line);
-        let by = if folder { GivenBy::Folder(place.0, place.1) } else { GivenBy::Person(place.0, place.1) };
+        let by = if folder { DefaultSource::Folder(place.0, place.1) } else { DefaultSource::Person(place.0, place.1) };
         // The folder's own file is in the current folder.
         let is_beside = ["prices", "file_dirs"].contains(&setting.name) && !folder;
         let value = match Path::new(path).parent().filter(|_| is_beside) {
@@ -343,7 +343,7 @@ pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Pr
             }
             None => value,
         };
-        values.push(Given { setting, value, by });
+        values.push(DefaultValue { setting, value, by });
     }
     if let Err(bad) = check_price(&values).map_err(Fault::from) {
         notes.note(notes.line_in(&root, "price"), bad);

@@ -4,7 +4,7 @@ use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
 use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
-use super::variants::{self, DatasetDraft, Draft, Expanded, Find, dataset_name, settings, uses};
+use super::variants::{self, DatasetDraft, Draft, Expansion, Find, dataset_name, settings, uses};
 use crate::base::{Pairs, StopRule, named};
 use crate::prompting::{Fault, Problems, file_of};
 use crate::runner::RunError;
@@ -123,7 +123,7 @@ impl ExperimentFile {
         let Some(name) = name.filter(|_| notes.is_clean()) else { return Err(notes.into_problems()) };
         let [path, text] = [path, text].map(str::to_owned);
         let (repeats, published) = (repeats.unwrap_or(1), published.unwrap_or_default());
-        let Expanded { kept: variants, merged, excluded } = variants;
+        let Expansion { kept: variants, merged, excluded } = variants;
         Ok(Self { path, text, name, datasets, repeats, pairs, stop_when, variants, merged, excluded, published })
     }
 

@@ -30,7 +30,7 @@ pub use settings::{
 };
 #[cfg(feature = "serve")]
 pub(super) use variants::refused_for_programs;
-pub use variants::{DatasetDraft, Draft, LISTS, Listed};
+pub use variants::{DatasetDraft, Draft, FlagLists, LISTS};
 
 /// Maximum number of variants of an experiment.
 pub const MAX_VARIANTS: usize = 1000;

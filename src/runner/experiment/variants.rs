@@ -38,19 +38,19 @@ struct Parts {
     exclusions: Vec<Exclusion>,
 }
 
-pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
+pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expansion {
     let mut parts = Parts::read(notes, entries, find);
     // Half a matrix would only make more problems of the same kind.
     if !notes.is_clean() {
-        return Expanded::default();
+        return Expansion::default();
     }
     let line = parts.matrix.unwrap_or(1);
     let size = parts.dimensions.iter().map(|dimension| dimension.choices.len()).fold(1, usize::saturating_mul);
     if size > MAX_VARIANTS {
         notes.note(line, too_many_variants(size));
-        return Expanded::default();
+        return Expansion::default();
     }
-    let mut expanded = Expanded::default();
+    let mut expanded = Expansion::default();
     if parts.matrix.is_some() || parts.included.is_empty() {
         let naming = parts.naming.take().unwrap_or(Naming::Joined);
         let exclusions = &mut parts.exclusions;
@@ -165,7 +165,7 @@ impl Exclusion {
     }
 }
 
-fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expanded) {
+fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expansion) {
     let mut names = HashSet::new();
     for draft in &expanded.kept {
         if !names.insert(&draft.name) {
@@ -192,7 +192,7 @@ fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Exp
     }
 }
 
-fn note_unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
+fn note_unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expansion) {
     let settings = expanded.kept.iter().flat_map(|draft| &draft.settings);
     let used: HashSet<(usize, &str)> = settings.map(|set| (set.line, set.setting.name)).collect();
     let is_used = |assignment: &Assignment| used.contains(&(assignment.line, assignment.setting.name));
@@ -331,7 +331,7 @@ struct Choice {
 }
 
 #[derive(Default)]
-pub(super) struct Expanded {
+pub(super) struct Expansion {
     pub(super) kept: Vec<Draft>,
     pub(super) merged: usize,
     pub(super) excluded: usize,
@@ -461,8 +461,8 @@ fn expand(
     naming: &Naming,
     line: usize,
     mut is_excluded: impl FnMut(&Combination<'_>) -> bool,
-) -> Expanded {
-    let mut expanded = Expanded::default();
+) -> Expansion {
+    let mut expanded = Expansion::default();
     let mut seen: HashSet<(String, Vec<(&str, String)>)> = HashSet::new();
     for numbers in combinations(dimensions) {
         let chosen = || dimensions.iter().zip(&numbers).map(|(dimension, at)| (dimension, &dimension.choices[*at]));
@@ -617,7 +617,7 @@ fn own(spec: &str) -> Option<String> {
 pub const LISTS: [&str; 4] = ["model", "prompt", "protocol", "method"];
 
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub struct FlagLists {
     pub base: Vec<Assignment>,
     /// The values of [`LISTS`].
     pub lists: [Vec<Value>; 4],
@@ -652,7 +652,7 @@ fn unused_hint(setting: &Setting) -> &'static str {
     }
 }
 
-impl Listed {
+impl FlagLists {
     /// The variants. A direct method is the same under every protocol, and so becomes one variant.
     pub fn variants(&self) -> Result<Vec<VariantSpec>, RunError> {
         self.check_options()?;
@@ -765,7 +765,7 @@ impl Listed {
 
 #[cfg(test)]
 mod tests {
-    use super::{Assignment, Listed, value_names};
+    use super::{Assignment, FlagLists, value_names};
     use crate::runner::experiment::variant_setting;
     use serde_json::{Value, json};
 
@@ -805,16 +805,16 @@ mod tests {
         assert_eq!(named("model", &["openai:m", "openai:m"], true), ["m", "m"]);
     }
 
-    fn flag_lists(prompts: &[&str], protocols: &[&str], methods: &[&str], base: &[(&str, Value)]) -> Listed {
+    fn flag_lists(prompts: &[&str], protocols: &[&str], methods: &[&str], base: &[(&str, Value)]) -> FlagLists {
         let lists = [&[], prompts, protocols, methods].map(|list| list.iter().map(|text| Value::from(*text)).collect());
         let assign = |(name, value): &(&str, Value)| {
             let setting = variant_setting(name).expect("a setting");
             Assignment { setting, value: value.clone(), line: 0 }
         };
-        Listed { base: base.iter().map(assign).collect(), lists }
+        FlagLists { base: base.iter().map(assign).collect(), lists }
     }
 
-    fn names(listed: &Listed) -> Vec<String> {
+    fn names(listed: &FlagLists) -> Vec<String> {
         listed.variants().expect("sound").into_iter().map(|variant| variant.name).collect()
     }
 

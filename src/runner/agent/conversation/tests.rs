@@ -1,6 +1,6 @@
 //! Conversations of scripted episodes: what remains of each reply, and the messages between them.
 
-use super::{NoConversation, Said, conversation};
+use super::{DialogueTurn, NoConversation, conversation};
 use crate::base::{Completion, FunctionCall, Message, Method, Role, Trajectory, Voting};
 use crate::prompting::protocol::{self, Frame, Options, Setup, ToolTexts, testing};
 use crate::runner::agent::tests::{episode, replying, scripted};
@@ -31,8 +31,8 @@ fn recorded(approach: &Approach, replies: &[&str]) -> Trajectory {
 }
 
 /// The conversation as lines `role: text`, with `-` before what is not to be learned.
-fn shown(turns: &[Said]) -> Vec<String> {
-    let line = |said: &Said| {
+fn shown(turns: &[DialogueTurn]) -> Vec<String> {
+    let line = |said: &DialogueTurn| {
         let role = match said.message.role {
             Role::System => "S",
             Role::User => "U",

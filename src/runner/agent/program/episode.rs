@@ -10,7 +10,7 @@ use crate::base::{
 };
 use crate::models::ModelError;
 use crate::prompting::protocol::Stop;
-use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Log, Seen};
+use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeEvent, EpisodeObserver, Log};
 use crate::runner::store::Journal;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
@@ -45,7 +45,7 @@ enum RunningAgent {
     Server(PostedQuestion),
 }
 
-enum End {
+enum AgentEnd {
     /// By itself, with this status.
     Exited(ExitStatus),
     /// The answer of a server, or what it said instead.
@@ -56,10 +56,10 @@ enum End {
 
 impl RunningAgent {
     /// Waits for its end. The error says that it could not be asked.
-    async fn ended(&mut self) -> Result<End, EpisodeError> {
+    async fn ended(&mut self) -> Result<AgentEnd, EpisodeError> {
         match self {
-            Self::Process(process) => Ok(process.exited().await.map_or_else(End::Stopped, End::Exited)),
-            Self::Server(posted) => posted.await.map(End::Answered).map_err(connection_error),
+            Self::Process(process) => Ok(process.exited().await.map_or_else(AgentEnd::Stopped, AgentEnd::Exited)),
+            Self::Server(posted) => posted.await.map(AgentEnd::Answered).map_err(connection_error),
         }
     }
 }
@@ -190,7 +190,7 @@ impl Run<'_> {
         let end = self.until_it_ends(&mut running, &mut registration).await;
         let (mut printed, mut errors) = (Ok(None), String::new());
         if let RunningAgent::Process(process) = &mut running {
-            if matches!(end, Ok(End::Exited(_))) {
+            if matches!(end, Ok(AgentEnd::Exited(_))) {
                 printed = process.answer().await;
             }
             errors = process.errors();
@@ -209,7 +209,7 @@ impl Run<'_> {
         &mut self,
         running: &mut RunningAgent,
         registration: &mut Registration,
-    ) -> Result<End, EpisodeError> {
+    ) -> Result<AgentEnd, EpisodeError> {
         let mut clock = Clock::new(self.program.timeout);
         loop {
             clock.set_running(self.calls.is_empty() && self.tool.is_none());
@@ -222,11 +222,11 @@ impl Run<'_> {
                 () = clock.over() => {
                     if self.answer.is_some() {
                         let why = format!("did not end within {} s", AFTER_ANSWER.as_secs());
-                        return Ok(End::Stopped(why));
+                        return Ok(AgentEnd::Stopped(why));
                     }
                     let limit = self.program.timeout.as_secs_f64();
                     let why = format!("it took longer than {limit} s (--agent-timeout), the time of models and tools left out");
-                    return Ok(End::Stopped(why));
+                    return Ok(AgentEnd::Stopped(why));
                 }
             }
         }
@@ -342,7 +342,7 @@ impl Run<'_> {
         self.body_before = Some(body);
         self.log.call(call);
         if let Some(observer) = self.observer {
-            observer(Seen::CallEnded);
+            observer(EpisodeEvent::CallEnded);
         }
     }
 
@@ -379,7 +379,7 @@ impl Run<'_> {
         (step.tool_started_at, step.tool_ms) = (Some(started_at), u64::try_from(took.as_millis()).ok());
         let step = step.clone();
         if let Some(observer) = self.observer {
-            observer(Seen::Step(&step));
+            observer(EpisodeEvent::Step(&step));
         }
         match reply {
             ToolReply::Tool(reply) => drop(reply.send(tool_answer(tool, observation))),
@@ -399,15 +399,15 @@ impl Run<'_> {
 
     // The end.
 
-    fn stop(&mut self, end: End, printed: Result<Option<String>, String>, errors: &str, key: &str) -> Stop {
+    fn stop(&mut self, end: AgentEnd, printed: Result<Option<String>, String>, errors: &str, key: &str) -> Stop {
         let (printed, failed) = match end {
-            End::Exited(status) if status.success() => match printed {
+            AgentEnd::Exited(status) if status.success() => match printed {
                 Ok(printed) => (printed, None),
                 Err(why) => (None, Some(why)),
             },
-            End::Exited(status) => (None, Some(format!("it ended with {status}"))),
-            End::Answered(Ok(body)) => (Some(body), None),
-            End::Answered(Err(why)) | End::Stopped(why) => (None, Some(why.replace(key, "KEY"))),
+            AgentEnd::Exited(status) => (None, Some(format!("it ended with {status}"))),
+            AgentEnd::Answered(Ok(body)) => (Some(body), None),
+            AgentEnd::Answered(Err(why)) | AgentEnd::Stopped(why) => (None, Some(why.replace(key, "KEY"))),
         };
         if self.answer.is_none() {
             self.answer = printed.as_deref().and_then(AgentAnswer::read);

@@ -1,4 +1,4 @@
-use super::{Defaults, GivenBy, check, default_setting, parse_file};
+use super::{DefaultSource, Defaults, check, default_setting, parse_file};
 
 fn folder(text: &str) -> Result<Defaults, String> {
     read("wikitrail.toml", text, true)
@@ -121,7 +121,7 @@ fn only_a_persons_own_settings_vouch_for_a_host() {
     let run = [("base_url".to_owned(), "http://127.0.0.1:8000/v1".to_owned())].into();
     let stored = Defaults::of_run("results/x", &run);
     let stored = stored.get("base_url").expect("recorded");
-    assert_eq!(stored.by, GivenBy::Run("results/x".to_owned()));
+    assert_eq!(stored.by, DefaultSource::Run("results/x".to_owned()));
     assert!(!defaults.allows(stored));
     defaults.extend(person("key_hosts = \"127.0.0.1\"").expect("sound").0);
     assert!(defaults.allows(stored));
