@@ -1,6 +1,6 @@
 //! Pairs of variants: difference, intervals, tests, what can be shown; rules that stop a run; corrections for all possible pairs.
 
-use super::comparison::{AllPairs, DecisiveP, MethodInterval, Pair, Tests};
+use super::comparison::{AllPairs, Bounds, DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::verdict::p_equals;
 use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
@@ -10,6 +10,7 @@ use crate::base::stats::{
     wilcoxon, wilson,
 };
 use crate::base::text::thousands;
+use crate::runner::RunError;
 use crate::scoring::float;
 use std::collections::HashMap;
 
@@ -45,8 +46,10 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
             let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
             let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
-            let against = |b_leads: bool| differences(&values.against((a, b), b_leads), values);
-            (by_stop_rule(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
+            let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
+            let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < alpha));
+            let p_highest = p_highest(lead, bounds, against, settings);
+            (by_stop_rule(Pair { p_highest, ..pair }, figure, settings), paired)
         })
         .unzip();
     let (at, p): (Vec<usize>, Vec<f64>) =
@@ -61,26 +64,71 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
 }
 
 /// The p if all that was not measured were against the variant that leads: 1 where that would end its lead.
-fn p_highest(pair: &Pair, against: impl Fn(bool) -> Differences, rule: &Rule) -> Option<f64> {
-    let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < rule.alpha))?;
-    if pair.bounds?.hold_zero() {
+fn p_highest(
+    lead: Option<f64>,
+    bounds: Option<Bounds>,
+    against: impl Fn(bool) -> Differences,
+    settings: &Settings,
+) -> Option<f64> {
+    let lead = lead?;
+    if bounds?.hold_zero() {
         return Some(1.0);
     }
-    let decision = Decision::of(&against(lead > 0.0), rule);
-    decision.decisive.map(|(_, p)| p)
+    against(lead > 0.0).deciding_p(settings.resamples, settings.seed)
 }
 
 /// The differences of two variants, with their questions by their ids.
 fn differences(values: &Values, all: &FigureValues<'_, '_>) -> Differences {
     let mut order: Vec<usize> = (0..values.questions.len()).collect();
     order.sort_by_key(|at| all.pairing.id(values.questions[*at]));
-    Differences {
-        values: values.differences(),
-        clusters: values.clusters.clone(),
-        order,
-        binary: values.all_binary(),
-        range: all.figure.range_of_differences().or_else(|| all.figure.range_of_own(&values.variants)),
+    let range = all.figure.range_of_differences().or_else(|| all.figure.range_of_own(&values.variants));
+    Differences { order, range, ..tested(values) }
+}
+
+/// As much of the differences as their test needs.
+fn tested(values: &Values) -> Differences {
+    let (binary, clusters) = (values.all_binary(), values.clusters.clone());
+    Differences { values: values.differences(), clusters, order: Vec::new(), binary, range: None }
+}
+
+/// What is decided about two variants, given by their places, as if there were no others.
+pub(crate) struct DecidedPair {
+    pub(crate) variants: [usize; 2],
+    /// Before any correction. Of a rule that stops a run it is 0 if it has decided, else 1.
+    pub(crate) p: f64,
+    /// The one with the greater values, where p is below alpha whatever the rows that were not measured might have had.
+    pub(crate) winner: Option<usize>,
+}
+
+/// Each two variants on the questions that both have, in a figure of which more is better.
+pub(crate) fn decided_pairs(
+    variants: &[Variant],
+    figure: &NamedFigure,
+    settings: &Settings,
+) -> Result<Vec<DecidedPair>, RunError> {
+    let pairing = Pairing::of(variants)?;
+    let values = pairing.values(figure)?;
+    let pairs = (0..variants.len()).flat_map(|a| (a + 1..variants.len()).map(move |b| [a, b]));
+    Ok(pairs.filter_map(|pair| decided(pair, &values, settings)).collect())
+}
+
+fn decided([a, b]: [usize; 2], values: &FigureValues<'_, '_>, settings: &Settings) -> Option<DecidedPair> {
+    let variants = [a, b];
+    let better = |difference: f64| if difference > 0.0 { b } else { a };
+    let [a_name, b_name] = variants.map(|at| values.pairing.variants[at].name.as_str());
+    if let Some(found) = about(a_name, b_name, values.figure, settings) {
+        let winner = found.decided.then(|| better(found.difference.unwrap_or_default()));
+        return Some(DecidedPair { variants, p: if found.decided { 0.0 } else { 1.0 }, winner });
     }
+    let of_pair = values.pair((a, b));
+    let differences = tested(&of_pair);
+    let p = differences.deciding_p(settings.resamples, settings.seed)?;
+    let mean = Mean::clustered(&differences.values, differences.clusters.as_deref())?.mean;
+    let lead = Some(mean).filter(|mean| *mean != 0.0 && p < settings.alpha);
+    let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
+    let highest = lead.and_then(|_| p_highest(lead, values.bounds_of_pair((a, b)), against, settings));
+    let winner = lead.filter(|_| highest.is_none_or(|p| p < settings.alpha)).map(better);
+    Some(DecidedPair { variants, p, winner })
 }
 
 /// Adds the intervals that hold for every distribution. Holm's correction is over the bets alone: what sign flips find first may
@@ -335,7 +383,7 @@ fn holm_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Set
 fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> Option<f64> {
     let pairing = Pairing::of([a, b]).ok()?;
     let values = pairing.values(figure).ok()?;
-    differences(&values.pair((0, 1)), &values).deciding_p(settings.resamples, settings.seed)
+    tested(&values.pair((0, 1))).deciding_p(settings.resamples, settings.seed)
 }
 
 #[cfg(test)]

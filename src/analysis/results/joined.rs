@@ -5,7 +5,8 @@ use super::{
     load, name_accuracy, names, planned_of, short_names, stopped, with_recorded,
 };
 use crate::analysis::compare::{
-    Comparison, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs,
+    Comparison, DecidedPair, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, decided_pairs,
+    means_and_pairs,
 };
 use crate::base::short_names::ShortNames;
 use crate::base::stats::holm;
@@ -300,32 +301,21 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
             Standing { own: own.and_then(|mut em| em.means.pop()), n, ..Standing::default() }
         })
         .collect();
-    let mut pairs = Vec::new();
-    for a in 0..variants.len() {
-        for b in a + 1..variants.len() {
-            let found = em(&[variants[a].clone(), variants[b].clone()]).and_then(|mut em| em.pairs.pop());
-            pairs.extend(found.and_then(|pair| {
-                // A rule has decided, or it has not.
-                let ruled = pair.stopping.as_ref().map(|found| if found.decided { 0.0 } else { 1.0 });
-                Some((a, b, ruled.or(pair.p.map(|p| p.value))?, pair))
-            }));
-        }
-    }
+    let pairs = decided_pairs(variants, &settings.figures[0], &settings).unwrap_or_default();
     for standing in &mut standings {
         standing.pairs = pairs.len();
     }
-    let corrected = holm(&pairs.iter().map(|(_, _, p, _)| *p).collect::<Vec<_>>());
-    for ((a, b, _, pair), p) in pairs.iter().zip(corrected) {
-        for at in [*a, *b] {
+    let corrected = holm(&pairs.iter().map(|pair| pair.p).collect::<Vec<_>>());
+    for (DecidedPair { variants: [a, b], winner, .. }, p) in pairs.into_iter().zip(corrected) {
+        for at in [a, b] {
             standings[at].rank.get_or_insert(1);
         }
-        let better = pair.verdict.winner.as_ref().filter(|_| p < settings.alpha);
-        if let Some(winner) = better {
-            let beaten = if *winner == variants[*a].name { *b } else { *a };
-            standings[beaten].rank = standings[beaten].rank.map(|rank| rank + 1);
+        if let Some(winner) = winner.filter(|_| p < settings.alpha) {
+            let beaten = &mut standings[if winner == a { b } else { a }];
+            beaten.rank = beaten.rank.map(|rank| rank + 1);
         } else {
-            standings[*a].tied_with.push(variants[*b].name.clone());
-            standings[*b].tied_with.push(variants[*a].name.clone());
+            standings[a].tied_with.push(variants[b].name.clone());
+            standings[b].tied_with.push(variants[a].name.clone());
         }
     }
     standings
