@@ -21,7 +21,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
@@ -51,11 +51,7 @@ impl Chunks {
         let mut chunks = Self { texts: Vec::new(), places: vec![None; rows.len()] };
         let (mut size, mut done) = (0_u64, 0);
         for part in order.chunks(CHUNK) {
-            let mut questions = Map::new();
-            for &at in part {
-                questions.insert(at.to_string(), question_episodes(results, &rows[at])?);
-            }
-            let text = packed(&questions, io::sink())?;
+            let text = packed_episodes(results, rows, part)?;
             size += text.len() as u64;
             done += part.len();
             if size > most || (or_none && is_too_much(size, most, (done, order.len()))) {
@@ -83,10 +79,23 @@ fn is_too_much(size: u64, most: u64, (done, all): (usize, usize)) -> bool {
 /// Pages of text pack as small at this level as at the best one, in a quarter of the time.
 const LEVEL: u32 = 5;
 
-/// A value as JSON in base64 of gzip; the JSON is written to `copy` too.
-fn packed(value: &impl Serialize, copy: impl Write) -> Result<String, RunError> {
+/// The episodes of these questions, packed, by the question's number. One question is held at a time: it may have thousands.
+fn packed_episodes(results: &Results, rows: &[QuestionRow<'_>], part: &[usize]) -> Result<String, RunError> {
+    packed(io::sink(), |json| {
+        let mut json = serde_json::Serializer::new(json);
+        let mut questions = json.serialize_map(None).map_err(io::Error::from)?;
+        for &at in part {
+            let episodes = question_episodes(results, &rows[at])?;
+            questions.serialize_entry(&at.to_string(), &episodes).map_err(io::Error::from)?;
+        }
+        Ok(questions.end().map_err(io::Error::from)?)
+    })
+}
+
+/// JSON in base64 of gzip; it is written to `copy` too.
+fn packed(copy: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<(), RunError>) -> Result<String, RunError> {
     let mut json = BufWriter::with_capacity(1 << 16, Tee(GzEncoder::new(Vec::new(), Compression::new(LEVEL)), copy));
-    serde_json::to_writer(&mut json, value).map_err(io::Error::from)?;
+    write(&mut json)?;
     let Tee(packed, _) = json.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(STANDARD.encode(packed.finish()?))
 }
@@ -114,7 +123,8 @@ pub(super) fn question_table(
     chunks: &Chunks,
 ) -> Result<(String, String), RunError> {
     let mut digest = Digester::default();
-    let packed = packed(&QuestionTable { results, rows, chunks }, &mut digest)?;
+    let table = QuestionTable { results, rows, chunks };
+    let packed = packed(&mut digest, |json| Ok(serde_json::to_writer(json, &table).map_err(io::Error::from)?))?;
     Ok((packed, digest.hex()))
 }
 
