@@ -119,7 +119,7 @@ impl<'a> Trace<'a> {
         (start, end)
     }
 
-    fn add(&mut self, name: &str, kind: u8, (start, end): (u64, u64), fields: Value, status: Value) {
+    fn add(&mut self, name: &str, kind: u8, (start, end): (u64, u64), fields: Value, status: &Value) {
         let span = json!({
             "traceId": self.id, "spanId": self.span_id(self.spans.len() + 1), "parentSpanId": self.span_id(0),
             "name": name, "kind": kind, "startTimeUnixNano": start.to_string(), "endTimeUnixNano": end.to_string(),
@@ -155,7 +155,7 @@ impl<'a> Trace<'a> {
             "wikitrail.cause": call.shortfall().map(Cause::name),
         });
         let status = if call.is_failure() { json!({ "code": ERROR }) } else { json!({}) };
-        self.add(&format!("{operation} {model}"), CLIENT, times, fields, status);
+        self.add(&format!("{operation} {model}"), CLIENT, times, fields, &status);
     }
 
     fn tool(&mut self, step: &Step, used: &ToolUse) {
@@ -172,7 +172,7 @@ impl<'a> Trace<'a> {
         });
         let failed = step.note.as_deref().filter(|_| step.observation.is_none());
         let status = failed.map_or(json!({}), error);
-        self.add(&format!("execute_tool {}", used.function), INTERNAL, times, fields, status);
+        self.add(&format!("execute_tool {}", used.function), INTERNAL, times, fields, &status);
     }
 
     fn root(&self, metrics: &[String]) -> Value {
