@@ -33,12 +33,8 @@ fn hotpotqa_question(record: &Record) -> Result<Question, Fault> {
     }
     question.kind = record.optional_string("type")?;
     question.level = record.optional_string("level")?;
-    if let Some(facts) = record.get("supporting_facts") {
-        question.supporting_facts = supporting_facts(facts)?;
-    }
-    if let Some(paragraphs) = record.get("context") {
-        question.context = context(paragraphs)?;
-    }
+    question.supporting_facts = record.get("supporting_facts").map_or(Ok(Vec::new()), supporting_facts)?;
+    question.context = record.get("context").map_or(Ok(Vec::new()), context)?;
     question.meta = record.rest(&["_id", "id", "question", "answer", "type", "level", "supporting_facts", "context"]);
     Ok(question)
 }
@@ -105,10 +101,7 @@ pub(super) const WIKI2: Format = Format::of_dataset(
 
 fn wiki2_question(record: &Record) -> Result<Question, Fault> {
     let mut question = hotpotqa_question(record)?;
-    if let Some(evidences) = record.get("evidences") {
-        question.evidence_triples =
-            array("evidences", evidences)?.iter().map(evidence_triple).collect::<Result<_, _>>()?;
-    }
+    question.evidence_triples = record.list("evidences")?.iter().map(evidence_triple).collect::<Result<_, _>>()?;
     question.meta.shift_remove("evidences");
     Ok(question)
 }
@@ -137,33 +130,22 @@ fn is_musique(first: &First<'_>) -> bool {
 fn musique_question(record: &Record) -> Result<Question, Fault> {
     let answers = with_aliases(record.texts("answer")?, record.texts("answer_aliases")?);
     let mut question = Question::new(record.id("id")?, record.question("question")?, answers);
-    if let Some(answerable) = record.get("answerable") {
-        question.answerable =
-            answerable.as_bool().ok_or_else(|| Fault::expected("answerable", "true or false", answerable))?;
-    }
+    question.answerable = record.get("answerable").map_or(Ok(true), |value| truth("answerable", value))?;
     if let Some((shape, _)) = question.id.split_once("__") {
         question.kind = Some(shape.to_owned());
     }
     question.cluster = Some(question.id.clone()).filter(|id| !id.is_empty());
-    if let Some(parts) = record.get("question_decomposition") {
-        question.decomposition.clone_from(array("question_decomposition", parts)?);
-    }
+    question.decomposition = record.list("question_decomposition")?.to_vec();
     for paragraph in record.list("paragraphs")? {
         let title = paragraph_member(paragraph, "title")?;
-        if is_supporting(paragraph)? {
+        let supports = non_null(paragraph, "is_supporting");
+        if supports.map_or(Ok(false), |value| truth("paragraphs.is_supporting", value))? {
             question.supporting_facts.push(SupportingFact(title.clone(), 0));
         }
         question.context.push(Paragraph { title, sentences: vec![paragraph_member(paragraph, "paragraph_text")?] });
     }
-    question.meta = record.rest(&[
-        "id",
-        "question",
-        "answer",
-        "answer_aliases",
-        "answerable",
-        "question_decomposition",
-        "paragraphs",
-    ]);
+    let known = ["id", "question", "answer", "answer_aliases", "answerable", "question_decomposition", "paragraphs"];
+    question.meta = record.rest(&known);
     Ok(question)
 }
 
@@ -173,12 +155,8 @@ fn paragraph_member(paragraph: &Value, name: &str) -> Result<String, Fault> {
     string(&path, value).map(str::to_owned)
 }
 
-fn is_supporting(paragraph: &Value) -> Result<bool, Fault> {
-    match paragraph.get("is_supporting") {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(supports)) => Ok(*supports),
-        Some(other) => Err(Fault::expected("paragraphs.is_supporting", "true or false", other)),
-    }
+fn truth(field: &str, value: &Value) -> Result<bool, Fault> {
+    value.as_bool().ok_or_else(|| Fault::expected(field, "true or false", value))
 }
 
 // FEVER: JSON Lines with `id`, `verifiable`, `label`, `claim` and
@@ -192,10 +170,8 @@ fn fever_question(record: &Record) -> Result<Question, Fault> {
     let label = record.optional_string("label")?;
     let mut question = Question::new(record.id("id")?, record.question("claim")?, label.into_iter().collect());
     question.answer_kind = AnswerKind::Label;
-    if let Some(evidence) = record.get("evidence") {
-        let set = |set| array("evidence", set)?.iter().map(evidence_piece).collect();
-        question.evidence_sets = array("evidence", evidence)?.iter().map(set).collect::<Result<_, _>>()?;
-    }
+    let set = |set| array("evidence", set)?.iter().map(evidence_piece).collect();
+    question.evidence_sets = record.list("evidence")?.iter().map(set).collect::<Result<_, _>>()?;
     question.meta = record.rest(&["id", "claim", "label", "evidence"]);
     Ok(question)
 }
@@ -396,11 +372,8 @@ pub(super) const STRATEGYQA: Format = Format::of_dataset(
         first.has("question") && first.has("qid") && marked
     },
     |record| {
-        let answers = match record.get("answer") {
-            None => Vec::new(),
-            Some(Value::Bool(truth)) => vec![if *truth { "yes" } else { "no" }.to_owned()],
-            Some(other) => return Err(Fault::expected("answer", "true or false", other)),
-        };
+        let answer = record.get("answer").map(|value| truth("answer", value)).transpose()?;
+        let answers = answer.map(|truth| if truth { "yes" } else { "no" }.to_owned()).into_iter().collect();
         let question = plain_question(record, "qid", "question", answers, &["answer", "decomposition"])?;
         let decomposition = record.list("decomposition")?.to_vec();
         Ok(Question { answer_kind: AnswerKind::YesNo, decomposition, ..question })

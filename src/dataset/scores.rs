@@ -112,20 +112,14 @@ fn row(record: &Record, figures: &[String], texts: &[String]) -> Result<ScoreRow
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
     let id = cell("id").ok_or_else(|| Fault::missing("id"))?.to_owned();
     let repeat = cell("repeat").map_or(Ok(0), repeat)?;
-    let mut values = Vec::with_capacity(figures.len());
-    for figure in figures {
+    let value = |figure: &String| {
+        let Some(text) = cell(figure).filter(|cell| !is_nan(cell)) else { return Ok(None) };
         let share = SHARES.contains(&figure.as_str());
-        values.push(match cell(figure).filter(|cell| !is_nan(cell)) {
-            None => None,
-            Some(text) => match number(text) {
-                Some(value) if !share || (0.0..=1.0).contains(&value) => Some(value),
-                _ => {
-                    let what = if share { "a number from 0 to 1" } else { "a number" };
-                    return Err(Fault::expected_of_cell(figure, what, text));
-                }
-            },
-        });
-    }
+        let what = if share { "a number from 0 to 1" } else { "a number" };
+        let value = number(text).filter(|value| !share || (0.0..=1.0).contains(value));
+        value.map(Some).ok_or_else(|| Fault::expected_of_cell(figure, what, text))
+    };
+    let values = figures.iter().map(value).collect::<Result<_, _>>()?;
     let texts = texts.iter().filter_map(|name| Some((name.clone(), cell(name)?.to_owned()))).collect();
     Ok(ScoreRow { id, repeat, variant: cell("variant").map(str::to_owned), texts, values })
 }
