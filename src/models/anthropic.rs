@@ -23,7 +23,9 @@
 
 use super::remote::answer::{count, is_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, set_fields, streams, temperature, top_p};
+use super::remote::interface::{
+    EncodeResult, EncodedRequest, Interface, join, no_prefill, set_fields, streams, temperature, top_p,
+};
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::request::BYTES_PER_TOKEN;
@@ -168,13 +170,7 @@ impl Interface for Anthropic {
         [RequestOption::Seed].into_iter().collect()
     }
 
-    fn encode(
-        &self,
-        model: &str,
-        request: &Request,
-        refused: RequestOptions,
-        watched: bool,
-    ) -> serde_json::Result<EncodedRequest> {
+    fn encode(&self, model: &str, request: &Request, refused: RequestOptions, watched: bool) -> EncodeResult {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, ENDPOINT, self.prefill, refused);
         let taken = |stop: &&str| !refused.contains(RequestOption::Stop) && !stop.trim().is_empty();

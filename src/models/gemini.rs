@@ -19,7 +19,9 @@
 
 use super::remote::answer::{count, no_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, seed, set_fields, streams, temperature, top_p};
+use super::remote::interface::{
+    EncodeResult, EncodedRequest, Interface, join, seed, set_fields, streams, temperature, top_p,
+};
 use super::remote::refusal::MAX_MALFORMED;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
@@ -155,13 +157,7 @@ impl Interface for Gemini {
         })
     }
 
-    fn encode(
-        &self,
-        _model: &str,
-        request: &Request,
-        refused: RequestOptions,
-        watched: bool,
-    ) -> serde_json::Result<EncodedRequest> {
+    fn encode(&self, _model: &str, request: &Request, refused: RequestOptions, watched: bool) -> EncodeResult {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, ENDPOINT, false, refused);
         let mut contents = contents(&turns, refused.contains(RequestOption::Unsigned));

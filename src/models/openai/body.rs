@@ -17,7 +17,7 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use crate::models::capability::{Control, Prefill};
-use crate::models::remote::interface::{EncodedRequest, lines, set_fields};
+use crate::models::remote::interface::{EncodeResult, EncodedRequest, lines, set_fields};
 use crate::models::remote::turns::BRIDGE;
 use crate::models::remote::turns::label_start;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(super) struct BodyOptions {
 
 /// The request in JSON. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
 /// only escaped once.
-pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<EncodedRequest> {
+pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> EncodeResult {
     use RequestOption::{MaxTokens, ParallelCalls, Seed, Stream, StreamUsage, Temperature, TopP};
     let decoding = &request.decoding;
     let sends = |option| options.sent.contains(option);

@@ -11,7 +11,7 @@ mod responses;
 
 use super::capability::{AUTO, Capability, Control, IN_TEXT, SERVERS};
 use super::remote::interface::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, seed, streams, temperature, top_p};
+use super::remote::interface::{EncodeResult, Interface, join, no_prefill, seed, streams, temperature, top_p};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::{Decoding, Reasoning, Request, RequestOption, RequestOptions};
 use crate::net::{Answer, Credential};
@@ -150,13 +150,7 @@ impl Interface for OpenAiSettings {
         [(RequestOption::MaxTokens, max_tokens)].into()
     }
 
-    fn encode(
-        &self,
-        model: &str,
-        request: &Request,
-        refused: RequestOptions,
-        watched: bool,
-    ) -> serde_json::Result<EncodedRequest> {
+    fn encode(&self, model: &str, request: &Request, refused: RequestOptions, watched: bool) -> EncodeResult {
         if self.endpoint == Endpoint::Responses {
             return responses::encode(model, request, self.server.usual_top_p, refused, watched);
         }

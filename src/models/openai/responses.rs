@@ -33,7 +33,7 @@ use crate::base::{
 };
 use crate::models::remote::answer::{count, is_error, parse_event, read, string, usage};
 use crate::models::remote::interface::{Decoded, Fault, Progress};
-use crate::models::remote::interface::{EncodedRequest, set_fields, streams, temperature, top_p};
+use crate::models::remote::interface::{EncodeResult, EncodedRequest, set_fields, streams, temperature, top_p};
 use crate::net::Answer;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(super) fn encode(
     usual_top_p: Option<f64>,
     refused: RequestOptions,
     watched: bool,
-) -> serde_json::Result<EncodedRequest> {
+) -> EncodeResult {
     use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
     let (decoding, functions) = (&request.decoding, request.functions.as_deref());
     let takes = |option| !refused.contains(option);

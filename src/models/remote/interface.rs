@@ -17,6 +17,8 @@ pub(in crate::models) struct EncodedRequest {
     pub(in crate::models) label: String,
 }
 
+pub(in crate::models) type EncodeResult = serde_json::Result<EncodedRequest>;
+
 /// How much of a model's reasoning is kept, in bytes.
 const MAX_REASONING: usize = 64 << 10;
 
@@ -142,13 +144,7 @@ pub(in crate::models) trait Interface: Send + Sync {
         RequestOptions::default()
     }
     /// Encodes a request without the `refused` options. `watched` if somebody listens to the stream.
-    fn encode(
-        &self,
-        model: &str,
-        request: &Request,
-        refused: RequestOptions,
-        watched: bool,
-    ) -> serde_json::Result<EncodedRequest>;
+    fn encode(&self, model: &str, request: &Request, refused: RequestOptions, watched: bool) -> EncodeResult;
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
     /// Decodes one event of a stream into `progress`, and returns its piece of the text.
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;

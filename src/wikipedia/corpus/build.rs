@@ -12,8 +12,8 @@ use super::import::{self, Facts, Format, ImportError, Imported, Place};
 use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
 use super::record::{Article, Block, Dropped, Record};
 use super::{CorpusError, index, pages};
-use crate::base::sha256_of_files;
 use crate::base::text::{printable, thousands};
+use crate::base::{sha256_of_files, unique};
 use sort::Sorter;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -522,12 +522,7 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Optio
 /// publishers say alike.
 fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Facts {
     let all = |fact: fn(&License) -> Option<&String>, between: &str| {
-        let mut said: Vec<&str> = Vec::new();
-        for fact in abouts(sources).filter_map(|about| fact(&about.manifest.license)) {
-            if !said.contains(&fact.as_str()) {
-                said.push(fact);
-            }
-        }
+        let said = unique(abouts(sources).filter_map(|about| fact(&about.manifest.license).map(String::as_str)));
         (!said.is_empty()).then(|| said.join(between))
     };
     let first = abouts(sources).next().map(|about| &about.manifest);

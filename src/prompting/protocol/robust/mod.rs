@@ -146,11 +146,8 @@ impl RobustDialogue {
     fn stops(&self) -> Vec<String> {
         let n = self.episode.step;
         if self.robust.version < 2 {
-            return vec![
-                format!("\nObservation {n}:"),
-                format!("\nThought {}:", n + 1),
-                format!("\nAction {}:", n + 1),
-            ];
+            let labels = [("Observation", n), ("Thought", n + 1), ("Action", n + 1)];
+            return labels.map(|(label, n)| format!("\n{label} {n}:")).to_vec();
         }
         vec!["\nObservation".to_owned()]
     }
