@@ -29,8 +29,7 @@ use crate::base::{
     Cause, Decoding, Function, FunctionCall, Functions, Reasoning, Request, RequestOption, RequestOptions, Usage,
     Verbatim,
 };
-use crate::net::{Answer, Credential};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use crate::net::{Answer, Credential, escaped_path};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,8 +40,6 @@ pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 /// The API version, unless the base URL names another one.
 const VERSION: &str = "v1beta";
 const MAX_STOPS: usize = 5;
-/// All but what a model's name in the address has as it is.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 const ENDPOINT: &str = "generateContent";
 const CALL: &str = "functionCall";
 const SIGNATURE: &str = "thoughtSignature";
@@ -146,7 +143,7 @@ impl Interface for Gemini {
         let version = if versioned { String::new() } else { format!("{VERSION}/") };
         let folder = if model.contains('/') { "" } else { "models/" };
         let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-        join(base, &[], &format!("{version}{folder}{}:{method}", utf8_percent_encode(model, ESCAPED)))
+        join(base, &[], &format!("{version}{folder}{}:{method}", escaped_path(model)))
     }
 
     fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {

@@ -40,3 +40,13 @@ pub(crate) use error::is_private;
 pub(crate) use events::Events;
 pub use redact::SecretSet;
 pub use retry::RetrySettings;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
+/// What a path has as it is.
+const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// A text as a path of an address has it.
+pub(crate) fn escaped_path(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, IN_PATH)
+}

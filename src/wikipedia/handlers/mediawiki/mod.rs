@@ -16,18 +16,15 @@ pub(crate) use search::{article, index, rest_search, rest_search_titles, summary
 use super::{Answer, CorpusService, Fault};
 use crate::base::locked;
 use crate::base::text::printable;
+use crate::net::escaped_path;
 use crate::wikipedia::CorpusError;
 use pages::{parse, query_pages};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use search::{add_list, generated, open_search};
 use serde_json::{Map, Value, json};
 use site::{members, parameter_info, site_info, tokens, user_info};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use url::form_urlencoded;
-
-/// What a path carries as it is.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The number of a page for clients: its place in the corpus, from 1. Every page has one, whatever it came from.
 fn page_id(number: u32) -> u64 {
@@ -41,7 +38,7 @@ fn number_of(page_id: &str, service: &CorpusService) -> Option<u32> {
 
 /// The path of an article. Titles that a client would take for a step up the path go by another.
 fn path_of(title: &str) -> String {
-    let name = utf8_percent_encode(&title.replace(' ', "_"), PATH).to_string();
+    let name = escaped_path(&title.replace(' ', "_")).to_string();
     if title.split('/').any(|step| matches!(step, "" | "." | "..")) {
         return format!("/w/index.php?title={}", name.replace('/', "%2F"));
     }
