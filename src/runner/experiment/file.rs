@@ -175,7 +175,9 @@ impl ExperimentFile {
 
     pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
         let mut settings = dataset.settings.clone();
-        settings.iter_mut().for_each(|assignment| self.find(assignment));
+        for assignment in &mut settings {
+            self.find(assignment);
+        }
         settings
     }
 

@@ -274,7 +274,9 @@ impl LogsImporter<'_> {
         let notes = &mut self.done.notes;
         let more = notes.len().saturating_sub(NAMED);
         notes.truncate(NAMED);
-        notes.iter_mut().for_each(|note| *note = visible_line(note, 500));
+        for note in notes.iter_mut() {
+            *note = visible_line(note, 500);
+        }
         notes.extend((more > 0).then(|| format!("note: {} more", counted(more, "remark"))));
     }
 

@@ -420,7 +420,7 @@ impl NotebookImporter {
             let of =
                 if scored == self.episodes.len() { "of them".to_owned() } else { format!("of {}", thousands(scored)) };
             let right = count(&|episode| episode.em.is_some_and(|em| em > 0.0));
-            line += &format!(", {} {of} right by the file", thousands(right));
+            line = format!("{line}, {} {of} right by the file", thousands(right));
         }
         match count(&|episode| !episode.trajectory.measured()) {
             0 => line,
