@@ -6,7 +6,7 @@ use crate::analysis::compare::{
     Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, PAIRED_BY_ID, Settings, Variant,
     among_all, compare, efforts, optimism,
 };
-use crate::analysis::report::comparison::{ComparisonExtras, HoldoutNotes};
+use crate::analysis::report::comparison::{ComparisonExtras, FlipList, HoldoutNotes};
 use crate::analysis::results::{
     self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, differences,
     folder_name, with_judges, with_recorded,
@@ -183,9 +183,7 @@ impl CompareRequest<'_> {
         // Before anything is printed, as a misspelt condition is an error.
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
         let judged = self.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
-        let most = if all_flips { usize::MAX } else { self.flips.unwrap_or(DEFAULT_FLIPS) };
-        let listed = || flip_lists(&sources, columns, &comparison, self.stale_gold, most);
-        let flips = (self.flips.is_some() || self.stale_gold).then(listed).transpose()?;
+        let flips = self.flip_lists(&sources, columns, &comparison, all_flips)?;
         let efforts = self.mde.then(|| efforts(columns, &comparison, questions_of(&sources)));
         let closed_books = closed_books_of(&sources, &names, matching.as_ref());
         comparison.notes.extend(closed_book_sentences(&closed_books));
@@ -207,6 +205,19 @@ impl CompareRequest<'_> {
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
+    }
+
+    /// The flipped answers of each pair, where the request asks for them.
+    fn flip_lists(
+        &self,
+        sources: &[Source],
+        columns: &[Variant],
+        comparison: &Comparison,
+        all: bool,
+    ) -> Result<Option<Vec<FlipList>>, RunError> {
+        let most = if all { usize::MAX } else { self.flips.unwrap_or(DEFAULT_FLIPS) };
+        let lists = || flip_lists(sources, columns, comparison, self.stale_gold, most);
+        (self.flips.is_some() || self.stale_gold).then(lists).transpose()
     }
 
     /// Adds the comparisons of a setting's values within each combination of the other settings.

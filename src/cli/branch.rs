@@ -221,7 +221,7 @@ fn experiment(
     let person = config::person()?;
     let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());
     let confirmation = Confirmation {
-        found: Some(&run.path),
+        untrusted: Some(&run.path),
         typed: &typed,
         stored: Some((&run.path, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),

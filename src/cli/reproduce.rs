@@ -147,7 +147,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
     let confirmation = Confirmation {
         // A file of this name in the working folder takes the place of ours.
-        found: stored.or(Some(named.as_path()).filter(|_| !typed.has("experiment"))),
+        untrusted: stored.or(Some(named.as_path()).filter(|_| !typed.has("experiment"))),
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(&named),

@@ -57,7 +57,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (explicit, named) = (args.explicit.clone(), args.dataset.clone());
     let confirmation = Confirmation {
-        found: stored,
+        untrusted: stored,
         typed: &typed,
         stored: stored.map(|out| (out, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),

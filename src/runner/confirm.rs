@@ -24,11 +24,11 @@ const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
 /// Says whether the files that an experiment names may be opened.
 pub(crate) type Confirm<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
 
-/// A command, and what it knows of what was not typed.
+/// A command, and where its settings come from.
 pub(crate) struct Confirmation<'a> {
-    /// A file that nobody named, or a folder whose stored command line is used: it may come from somebody else. Without one,
-    /// what is not typed is from a file that was named: it may name servers, but a key is sent to none of them.
-    pub(crate) found: Option<&'a Path>,
+    /// A file that the command line does not name, or a run whose stored command line is used: another person may have written
+    /// it. Without one, settings that were not typed are from a named file, whose servers are asked but get no key.
+    pub(crate) untrusted: Option<&'a Path>,
     pub(crate) typed: &'a ExplicitArgs,
     /// The folder that holds the command line of an earlier start, and what was typed then.
     pub(crate) stored: Option<(&'a Path, &'a ExplicitArgs)>,
@@ -115,7 +115,8 @@ impl Confirmation<'_> {
     }
 
     fn places(&self, experiment: &Experiment) -> Vec<UntypedInput> {
-        let matters = |place: &ExternalResource| self.found.is_some() || ["base_url", "agent"].contains(&place.setting);
+        let matters =
+            |place: &ExternalResource| self.untrusted.is_some() || ["base_url", "agent"].contains(&place.setting);
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
         let is_pipe = |place: &ExternalResource| {
@@ -236,12 +237,12 @@ impl Confirmation<'_> {
     }
 
     fn by(&self) -> String {
-        let path = self.found.or(self.file).unwrap_or(Path::new(""));
+        let path = self.untrusted.or(self.file).unwrap_or(Path::new(""));
         format!("`{}`", visible_line(&path.display().to_string(), LONGEST_PLACE))
     }
 
     fn answer(&self, experiment: &mut Experiment, untyped: &[UntypedInput]) -> Result<(), RunError> {
-        let asked = |one: &&UntypedInput| self.found.is_some() || one.kind != InputKind::Server;
+        let asked = |one: &&UntypedInput| self.untrusted.is_some() || one.kind != InputKind::Server;
         let Some(by) = untyped.iter().find(asked).or(untyped.first()).map(|first| first.by.clone()) else {
             return Ok(());
         };

@@ -31,7 +31,7 @@ fn recorded(approach: &Approach, replies: &[&str]) -> Trajectory {
 }
 
 /// The conversation as lines `role: text`, with `-` before what is not to be learned.
-fn shown(turns: &[DialogueTurn]) -> Vec<String> {
+fn turn_lines(turns: &[DialogueTurn]) -> Vec<String> {
     let line = |said: &DialogueTurn| {
         let role = match said.message.role {
             Role::System => "S",
@@ -49,7 +49,7 @@ fn of(id: &str, thoughts: bool, exemplars: bool, replies: &[&str]) -> Result<Vec
     let approach = Approach(vec![Stage::Act(acting(id, thoughts))]);
     let record = recorded(&approach, replies);
     let made = conversation(&record, &episode(Method::React).question, &approach, exemplars);
-    made.map(|conversation| shown(&conversation.turns))
+    made.map(|conversation| turn_lines(&conversation.turns))
 }
 
 fn turns(id: &str, replies: &[&str]) -> Vec<String> {
@@ -179,7 +179,7 @@ fn of_a_vote_the_first_sample_with_the_answer_speaks() {
     let question = episode(Method::CotSc).question;
     let mut record = recorded(&approach, &[" a.\nAnswer: B", " b.\nAnswer: Ada\nQuestion 2", " c.\nAnswer: Ada"]);
     let said = conversation(&record, &question, &approach, false).expect("a conversation");
-    assert_eq!(shown(&said.turns), ["U: Question: Who?", "A: Thought: b.\nAnswer: Ada"]);
+    assert_eq!(turn_lines(&said.turns), ["U: Question: Who?", "A: Thought: b.\nAnswer: Ada"]);
     record.votes[0].count = 3;
     assert_eq!(conversation(&record, &question, &approach, false), Err(NoConversation::Differs));
 }
@@ -215,7 +215,7 @@ fn native_calls_and_their_results_are_turns() {
     let record = agent.answer(&episode(Method::React), None).now_or_never().expect("nothing waits");
     let question = &episode(Method::React).question;
     let made = conversation(&record, question, &approach, false).expect("a conversation");
-    let lines = shown(&made.turns);
+    let lines = turn_lines(&made.turns);
     let ["S: SYSTEM", "U: Question: Who?", "A: I look.", "T: It is a page.", "-A: ", told, "A: So."] =
         lines.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
