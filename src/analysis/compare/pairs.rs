@@ -100,16 +100,23 @@ pub(crate) struct DecidedPair {
     pub(crate) winner: Option<usize>,
 }
 
-/// Each two variants on the questions that both have, in a figure of which more is better.
+/// Each two variants on the questions that both have, in a figure of which more is better. A variant that has a question twice
+/// is in no pair.
 pub(crate) fn decided_pairs(
     variants: &[Variant],
     figure: &NamedFigure,
     settings: &Settings,
 ) -> Result<Vec<DecidedPair>, RunError> {
-    let pairing = Pairing::of(variants)?;
+    let sound: Vec<usize> = (0..variants.len()).filter(|at| Pairing::of([&variants[*at]]).is_ok()).collect();
+    let pairing = Pairing::of(sound.iter().map(|at| &variants[*at]))?;
     let values = pairing.values(figure)?;
-    let pairs = (0..variants.len()).flat_map(|a| (a + 1..variants.len()).map(move |b| [a, b]));
-    Ok(pairs.filter_map(|pair| decided(pair, &values, settings)).collect())
+    let pairs = (0..sound.len()).flat_map(|a| (a + 1..sound.len()).map(move |b| [a, b]));
+    let named = |DecidedPair { variants, p, winner }| DecidedPair {
+        variants: variants.map(|at| sound[at]),
+        p,
+        winner: winner.map(|at| sound[at]),
+    };
+    Ok(pairs.filter_map(|pair| decided(pair, &values, settings)).map(named).collect())
 }
 
 fn decided([a, b]: [usize; 2], values: &FigureValues<'_, '_>, settings: &Settings) -> Option<DecidedPair> {
@@ -388,7 +395,7 @@ fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{AllPairs, among_all};
+    use super::{AllPairs, among_all, decided_pairs};
     use crate::analysis::compare::tests::{done, quick, variant};
     use crate::analysis::compare::{Settings, Variant, compare};
     use crate::base::Pairs;
@@ -427,6 +434,18 @@ mod tests {
                 ));
             }
         }
+    }
+
+    #[test]
+    fn a_variant_with_a_question_twice_is_in_no_pair() {
+        let mut variants = ten();
+        let twice = variants[3].items[0].clone();
+        variants[3].items.push(twice);
+        let settings = quick();
+        let pairs = decided_pairs(&variants, &settings.figures[0], &settings).expect("pairs");
+        assert_eq!(pairs.len(), 36);
+        assert!(pairs.iter().all(|pair| !pair.variants.contains(&3)));
+        assert!(pairs.iter().any(|pair| pair.variants == [2, 4]));
     }
 
     #[test]
