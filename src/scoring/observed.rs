@@ -26,6 +26,13 @@ const LEAK_WORDS: usize = 8;
 /// The same in characters of a script without spaces, each of which is a word by itself.
 const LEAK_CHARACTERS: usize = 16;
 
+/// A run of words is looked for by the first eight bytes of four words in a row, which have at least as many with the
+/// spaces behind them.
+const ANCHOR_WORDS: usize = 4;
+
+/// Most anchors of a text are none of the question's, as a table of hashes of so many bits says.
+const HASH_BITS: u32 = 12;
+
 /// Per cent of a long answer's words that must be in one observation.
 const OVERLAP: usize = 80;
 
@@ -300,27 +307,29 @@ impl<'a> Observed<'a> {
         let has_unspaced = !question.is_ascii() && question.chars().any(is_unspaced);
         let least = if has_unspaced { LEAK_CHARACTERS } else { LEAK_WORDS };
         let question = words(question);
-        let question: Vec<&str> = question.split_ascii_whitespace().collect();
-        if question.len() < least {
+        let starts: Vec<usize> = word_starts(&question).collect();
+        if starts.len() < least {
             return None;
         }
-        // Of each run of `least` words, one is at a multiple of `least`.
-        let mut anchors: HashMap<&str, Vec<usize>> = HashMap::new();
-        for at in (0..question.len()).step_by(least) {
-            anchors.entry(question[at]).or_default().push(at);
+        // In each run of `least` words, `ANCHOR_WORDS` begin at a multiple of this step.
+        let step = least - ANCHOR_WORDS + 1;
+        let mut anchors: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut is_hash = [false; 1 << HASH_BITS];
+        for (at, anchor) in starts.iter().step_by(step).filter_map(|&at| Some((at, anchor(&question, at)?))) {
+            anchors.entry(anchor).or_default().push(at);
+            is_hash[hash(anchor)] = true;
         }
-        let repeats_one = |line: &str| {
-            let line: Vec<&str> = line.split_ascii_whitespace().collect();
-            let is_run = |shown: usize, at: usize| {
-                let before = line[..shown].iter().rev().zip(question[..at].iter().rev());
-                let after = line[shown..].iter().zip(&question[at..]);
-                let equal = |(a, b): &(&&str, &&str)| a == b;
-                before.take(least).take_while(equal).count() + after.take(least).take_while(equal).count() >= least
-            };
-            let repeats = |shown| anchors.get(line[shown]).is_some_and(|at| at.iter().any(|at| is_run(shown, *at)));
-            (0..line.len()).any(repeats)
+        let is_run = |shown: usize, at: usize| {
+            let equal = |(a, b): &(&str, &str)| a == b && !a.is_empty();
+            let before = self.words[..shown].rsplit(' ').zip(question[..at].rsplit(' ')).skip(1);
+            let after = self.words[shown..].split(' ').zip(question[at..].split(' '));
+            before.take(least).take_while(equal).count() + after.take(least).take_while(equal).count() >= least
         };
-        Some(self.words.lines().any(repeats_one))
+        let repeats = |shown: usize| {
+            let anchor = anchor(&self.words, shown).filter(|anchor| is_hash[hash(*anchor)]);
+            anchor.and_then(|anchor| anchors.get(&anchor)).is_some_and(|at| at.iter().any(|at| is_run(shown, *at)))
+        };
+        Some(word_starts(&self.words).any(repeats))
     }
 
     /// For each search and lookup, those that cannot be carried out among them, whether it repeats an earlier one.
@@ -370,6 +379,21 @@ fn python_titles(list: &str) -> Vec<&str> {
         rest = &after[end + 1..];
     }
     titles
+}
+
+/// Where each word begins in texts as [`words`] gives them, one or several lines.
+fn word_starts(words: &str) -> impl Iterator<Item = usize> {
+    let bytes = words.as_bytes();
+    memchr::memchr_iter(b' ', bytes).map(|space| space + 1).filter(|&at| bytes.get(at).is_some_and(|b| *b != b'\n'))
+}
+
+fn anchor(words: &str, at: usize) -> Option<u64> {
+    words.as_bytes()[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Fibonacci hashing: the product's highest bits depend on all bits of the anchor.
+fn hash(anchor: u64) -> usize {
+    usize::try_from(anchor.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - HASH_BITS)).unwrap_or_default()
 }
 
 /// Whether a page only lists what a name may mean.
@@ -501,6 +525,23 @@ mod tests {
     use super::{Kind, Observed, is_form, is_shown, is_touched, is_verdict, kind_read, missing_name, search_missed};
     use crate::base::{Outcome, Tool};
     use crate::scoring::fixtures::{episode, step};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_run_of_words_is_found_as_by_comparing_every_run(
+            question in prop::collection::vec("[b-c]{1,2}", 1..24),
+            shown in prop::collection::vec(prop::collection::vec("[b-c]{1,2}", 0..30), 0..3),
+            copied in prop::option::of((0..24_usize, 7..10_usize)),
+        ) {
+            let copied = copied.map(|(at, words)| question.iter().skip(at).take(words).cloned().collect());
+            let shown: Vec<Vec<String>> = shown.into_iter().chain(copied).collect();
+            let repeats = question.windows(8).any(|run| shown.iter().any(|line| line.windows(8).any(|other| other == run)));
+            let steps: Vec<_> = shown.iter().map(|line| step(Tool::Search, "x", &line.join(" "))).collect();
+            let found = Observed::of(&steps).repeats_question(&question.join(" "));
+            prop_assert_eq!(found, (question.len() >= 8).then_some(repeats));
+        }
+    }
 
     #[test]
     fn chinese_messages_are_told_from_text_of_pages() {
