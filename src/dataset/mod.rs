@@ -206,6 +206,8 @@ impl<'a> Reader<'a> {
     fn question(&mut self, format: Format, mut question: Question, record: &Record) {
         // Positions count the file's records, so that a skipped one does not shift the rest.
         question.index = record.place.record - 1;
+        // One answer was given room for four.
+        question.answers.shrink_to_fit();
         if question.dataset.is_empty() {
             question.dataset.clone_from(&self.name);
         }

@@ -6,7 +6,7 @@ use crate::base::trajectory::{TRAJECTORY_VERSION, TextLength};
 use crate::base::{Paid, Trajectory, json_error};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
@@ -47,6 +47,13 @@ struct Place {
     head: Head,
 }
 
+impl Place {
+    /// Episodes of one place in the dataset keep the order of the files.
+    fn order(&self) -> ((&str, u32, usize), usize, u64) {
+        (self.head.place(), self.shard, self.offset)
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shard {
     path: PathBuf,
@@ -65,11 +72,11 @@ impl Records {
     /// Finds the latest record of each episode; lists unreadable lines. With `id`, lines of others are not parsed.
     pub(super) fn index(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
         let mut records = Self { paid: vec![BTreeMap::new(); shards.len()], shards, ..Self::default() };
-        let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
-            records.index_shard(shard, id, &mut seen)?;
+            records.index_shard(shard, id)?;
         }
-        records.places.sort_by(|a, b| a.head.place().cmp(&b.head.place()));
+        records.keep_latest();
+        records.places.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
         Ok(records)
     }
 
@@ -80,17 +87,15 @@ impl Records {
         Self::index(vec![Shard::look_at(path.to_owned())?], None)
     }
 
-    fn index_shard(
-        &mut self,
-        shard: usize,
-        id: Option<&str>,
-        seen: &mut HashMap<String, usize>,
-    ) -> Result<(), StoreError> {
+    fn index_shard(&mut self, shard: usize, id: Option<&str>) -> Result<(), StoreError> {
         let path = self.shards[shard].path.clone();
         for line in lines(&path, id).map_err(StoreError::io("read", &path))? {
             let Line { number, offset, length, content } = line;
             match content {
-                Content::Episode(head) => self.note(Place { shard, offset, length, head }, seen),
+                Content::Episode(head) => {
+                    *self.paid[shard].entry(head.variant.clone()).or_default() += head.paid;
+                    self.places.push(Place { shard, offset, length, head });
+                }
                 Content::Newer(found) => return Err(StoreError::Newer { path, found, known: TRAJECTORY_VERSION }),
                 Content::Unreadable(reason) => {
                     self.skipped.push(Skipped { path: path.clone(), line: number, reason });
@@ -101,23 +106,23 @@ impl Records {
     }
 
     /// A later record replaces an earlier one, unless only the earlier one was measured.
-    fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
-        *self.paid[place.shard].entry(place.head.variant.clone()).or_default() += place.head.paid;
-        let Some(&at) = seen.get(&place.head.key) else {
-            seen.insert(place.head.key.clone(), self.places.len());
-            return self.places.push(place);
-        };
-        let known = &mut self.places[at];
-        let (winner, loser) = if place.head.measured || !known.head.measured {
-            let old = std::mem::replace(known, place);
-            (known.shard, old)
-        } else {
-            (known.shard, place)
-        };
-        // Another file may be rewritten by another process meanwhile.
-        if winner == loser.shard {
-            self.superseded.push((loser.shard, loser.offset));
-        }
+    fn keep_latest(&mut self) {
+        // Equal keys keep their order.
+        self.places.sort_by(|a, b| a.head.key.cmp(&b.head.key));
+        let superseded = &mut self.superseded;
+        self.places.dedup_by(|later, kept| {
+            if later.head.key != kept.head.key {
+                return false;
+            }
+            if later.head.measured || !kept.head.measured {
+                std::mem::swap(later, kept);
+            }
+            // Another file may be rewritten by another process meanwhile.
+            if later.shard == kept.shard {
+                superseded.push((later.shard, later.offset));
+            }
+            true
+        });
     }
 
     /// What the episodes in the file at `path` have cost, by variant, including those that were repeated later.
@@ -284,17 +289,14 @@ struct Version {
 }
 
 /// The lines of a file, in order; with `id`, those that may be of that question.
-pub(super) fn lines(path: &Path, id: Option<&str>) -> io::Result<Vec<Line>> {
+pub(super) fn lines(path: &Path, id: Option<&str>) -> io::Result<impl Iterator<Item = Line> + use<>> {
     let shares = (path.metadata()?.len() / SHARE).max(1);
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(threads), id)
 }
 
 /// The same, read in `parts` parts at once.
-fn in_parts(path: &Path, parts: usize, id: Option<&str>) -> io::Result<Vec<Line>> {
-    if parts < 2 {
-        return Ok(part(path, 0, u64::MAX, id)?.0);
-    }
+fn in_parts(path: &Path, parts: usize, id: Option<&str>) -> io::Result<impl Iterator<Item = Line> + use<>> {
     let share = path.metadata()?.len() / parts as u64;
     let read = thread::scope(|scope| {
         let started: Vec<_> = (0..parts as u64)
@@ -309,12 +311,11 @@ fn in_parts(path: &Path, parts: usize, id: Option<&str>) -> io::Result<Vec<Line>
         ended.collect::<io::Result<Vec<_>>>()
     })?;
     let mut before = 0;
-    let mut all = Vec::new();
-    for (lines, count) in read {
-        all.extend(lines.into_iter().map(|line| Line { number: before + line.number, ..line }));
+    Ok(read.into_iter().flat_map(move |(lines, count)| {
+        let first = before;
         before += count;
-    }
-    Ok(all)
+        lines.into_iter().map(move |line| Line { number: first + line.number, ..line })
+    }))
 }
 
 /// The lines that start in a part of the file, numbered within it, and their number including blank ones.
@@ -502,7 +503,7 @@ mod tests {
         let path = dir.path().join("t.jsonl");
         std::fs::write(&path, &text).expect("written");
         let told = |parts: usize| -> Vec<String> {
-            let lines = in_parts(&path, parts, None).expect("read");
+            let lines: Vec<_> = in_parts(&path, parts, None).expect("read").collect();
             let begins = |line: &super::Line| &text[usize::try_from(line.offset).expect("small")..][..line.length];
             assert!(lines.iter().all(|line| text.split_inclusive('\n').nth(line.number - 1) == Some(begins(line))));
             let what = |content: &Content| match content {
@@ -522,6 +523,6 @@ mod tests {
             assert_eq!(told(parts), whole, "{parts}");
         }
         std::fs::write(&path, "").expect("written");
-        assert!(in_parts(&path, 3, None).expect("read").is_empty());
+        assert_eq!(in_parts(&path, 3, None).expect("read").count(), 0);
     }
 }
