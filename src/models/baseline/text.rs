@@ -23,7 +23,8 @@ const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelv
     seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred";
 /// Whether a list of words, separated by spaces, contains this one.
 pub(super) fn is_one_of(list: &str, word: &str) -> bool {
-    list.split(' ').any(|known| known == word)
+    // Most words are no part of the list: that is found out faster.
+    memchr::memmem::find(list.as_bytes(), word.as_bytes()).is_some() && list.split(' ').any(|known| known == word)
 }
 
 /// The words of a text: runs of letters and digits with apostrophes, hyphens and decimal points inside.
@@ -40,7 +41,9 @@ pub(super) fn is_small(word: &str) -> bool {
 
 /// The start of a word, which related words share: `directed` and `director`.
 pub(super) fn stem(word: &str) -> String {
-    word.to_lowercase().trim_end_matches("'s").trim_end_matches("’s").chars().take(6).collect()
+    let lowered = word.to_lowercase();
+    let own = lowered.trim_end_matches("'s").trim_end_matches("’s");
+    own.char_indices().nth(6).map_or(own, |(end, _)| &own[..end]).to_owned()
 }
 
 /// Words in lower case, separated by single spaces, so that case and punctuation do not matter.

@@ -281,7 +281,11 @@ impl Folded {
             if self.gap && !closed && !self.key.is_empty() {
                 self.key.push(' ');
             }
-            self.key.extend(c.to_lowercase());
+            if c.is_ascii() {
+                self.key.push(c.to_ascii_lowercase());
+            } else {
+                self.key.extend(c.to_lowercase());
+            }
             self.gap = split && ideograph;
             self.after_ideograph = ideograph;
         }
