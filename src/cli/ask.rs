@@ -139,9 +139,9 @@ impl<'a> Talk<'a> {
             json_line(out, &trajectory)?;
             out.flush()?;
         }
-        let told = self.one.not_sent().into_iter().filter(|note| !self.one.notes.contains(note)).collect::<Vec<_>>();
-        told.iter().for_each(say);
-        self.one.notes.extend(told);
+        let new = self.one.not_sent().into_iter().filter(|note| !self.one.notes.contains(note)).collect::<Vec<_>>();
+        new.iter().for_each(say);
+        self.one.notes.extend(new);
         if !measured {
             self.explain(&trajectory);
             // What failed is not remembered: the next question finds the conversation as it was.

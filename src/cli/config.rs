@@ -38,16 +38,16 @@ fn keys() -> impl Iterator<Item = (&'static str, bool)> {
 }
 
 fn to_json(person: &UserConfig) -> Value {
-    let given = |given: &DefaultValue| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
+    let entry = |default: &DefaultValue| json!({"value": default.value, "from": default.by.to_string(), "allowed": person.defaults.allows(default)});
     let setting = |setting: &DefaultSetting| {
         let all = person.defaults.all(setting.name).collect::<Vec<&DefaultValue>>();
         let built_in = Some(setting.built_in).filter(|text| !text.is_empty());
         let mut shown = match all.first() {
-            Some(first) => given(first),
+            Some(first) => entry(first),
             None => json!({"value": built_in, "from": "default", "allowed": true}),
         };
         shown["name"] = setting.name.into();
-        shown["overridden"] = all.iter().skip(1).map(|weaker| given(weaker)).collect();
+        shown["overridden"] = all.iter().skip(1).map(|weaker| entry(weaker)).collect();
         shown
     };
     let file = |(path, found): &(std::path::PathBuf, bool)| json!({"path": path.display().to_string(), "found": found});
@@ -67,14 +67,14 @@ fn text(person: &UserConfig) -> String {
             let built_in = if setting.built_in.is_empty() { "–" } else { setting.built_in };
             rows.push([setting.name.to_owned(), built_in.to_owned(), "default".to_owned()]);
         }
-        for (i, given) in all.into_iter().enumerate() {
-            let more = match (i, person.defaults.allows(given)) {
+        for (i, default) in all.into_iter().enumerate() {
+            let more = match (i, person.defaults.allows(default)) {
                 (0, true) => "",
                 (0, false) => " (refused: `key_hosts` does not name its host)",
                 _ => " (overridden)",
             };
             let name = if i == 0 { setting.name } else { "" };
-            rows.push([name.to_owned(), visible_line(&given.value, LONGEST), format!("{}{more}", given.by)]);
+            rows.push([name.to_owned(), visible_line(&default.value, LONGEST), format!("{}{more}", default.by)]);
         }
     }
     rows.push(Default::default());
@@ -124,7 +124,7 @@ pub(super) fn completed<G: Group>(typed: &TypedSettings<G>) -> anyhow::Result<Ty
 
 /// Hands values out to what has no flag, and remembers them.
 pub(super) struct DefaultsResolver<'d> {
-    given: &'d Defaults,
+    defaults: &'d Defaults,
     /// The person's own, by which a value of others may be used.
     own: &'d Defaults,
     /// Whether this command uses what others wrote.
@@ -134,21 +134,21 @@ pub(super) struct DefaultsResolver<'d> {
 
 impl<'d> DefaultsResolver<'d> {
     pub(super) fn of(person: &'d UserConfig) -> Self {
-        Self { given: &person.defaults, own: &person.defaults, confirmed: false, taken: Vec::new() }
+        Self { defaults: &person.defaults, own: &person.defaults, confirmed: false, taken: Vec::new() }
     }
 
     /// The value of a setting that has none yet.
     pub(super) fn one(&mut self, name: &str) -> anyhow::Result<Option<String>> {
-        self.given.get(name).map(|given| self.take(given)).transpose()
+        self.defaults.get(name).map(|default| self.take(default)).transpose()
     }
 
-    fn take(&mut self, given: &'d DefaultValue) -> anyhow::Result<String> {
-        if !self.confirmed && !self.own.allows(given) {
-            let flag = given.setting.flag.unwrap_or(given.setting.name);
-            let value = visible_line(&given.value, LONGEST);
+    fn take(&mut self, default: &'d DefaultValue) -> anyhow::Result<String> {
+        if !self.confirmed && !self.own.allows(default) {
+            let flag = default.setting.flag.unwrap_or(default.setting.name);
+            let value = visible_line(&default.value, LONGEST);
             let message =
-                format!("{flag} {value} is named by {} alone, which may have come from somebody else", given.by);
-            let hint = match given.setting.name {
+                format!("{flag} {value} is named by {} alone, which may have come from somebody else", default.by);
+            let hint = match default.setting.name {
                 "base_url" => format!(
                     "requests and keys would go there: type {flag} in this command, or add the host to `key_hosts` in your own \
                      settings file (`wikitrail config` names it)"
@@ -157,8 +157,8 @@ impl<'d> DefaultsResolver<'d> {
             };
             return Err(Failure::usage(message, hint));
         }
-        self.taken.push(given.clone());
-        Ok(given.value.clone())
+        self.taken.push(default.clone());
+        Ok(default.value.clone())
     }
 
     /// Completes settings of a model and of Wikipedia. What an experiment file sets stays; `priced` where a flag names
@@ -174,27 +174,27 @@ impl<'d> DefaultsResolver<'d> {
             if !has_setting::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
                 continue;
             }
-            let given = match name {
+            let default = match name {
                 "contact" if file.is_none() && has_setting::<G>("wiki") && !is_live(typed) => None,
                 "base_url" | "price" => self.of_models(name, &models(typed, file)),
-                _ => self.given.get(name),
+                _ => self.defaults.get(name),
             };
-            let Some(given) = given else { continue };
-            typed.set(name, &given.value);
+            let Some(default) = default else { continue };
+            typed.set(name, &default.value);
             let overrides = Overrides { settings: typed.single(), ..Overrides::default() };
             if file.is_some_and(|file| file.check_used(&overrides).is_err()) {
                 typed.unset(name);
             } else {
-                self.take(given)?;
+                self.take(default)?;
             }
         }
         Ok(())
     }
 
     fn of_models(&self, name: &str, models: &[String]) -> Option<&'d DefaultValue> {
-        let mut given = models.iter().map(|model| self.given.of_model(name, model));
-        let first = given.next().flatten()?;
-        given.all(|other| other.is_some_and(|other| other.value == first.value)).then_some(first)
+        let mut of_models = models.iter().map(|model| self.defaults.of_model(name, model));
+        let first = of_models.next().flatten()?;
+        of_models.all(|other| other.is_some_and(|other| other.value == first.value)).then_some(first)
     }
 
     /// A file of prices, where neither it nor a price is known.
@@ -207,16 +207,16 @@ impl<'d> DefaultsResolver<'d> {
 
     /// Says what the file of the folder gave: nobody typed it.
     pub(super) fn tell(&self) {
-        for given in &self.taken {
-            if let DefaultSource::Folder(..) = given.by {
-                let flag = given.setting.flag.unwrap_or(given.setting.name);
-                say(format_args!("note: {flag} {}, from {}", visible_line(&given.value, LONGEST), given.by));
+        for default in &self.taken {
+            if let DefaultSource::Folder(..) = default.by {
+                let flag = default.setting.flag.unwrap_or(default.setting.name);
+                say(format_args!("note: {flag} {}, from {}", visible_line(&default.value, LONGEST), default.by));
             }
         }
     }
 
     pub(super) fn to_map(&self) -> BTreeMap<String, String> {
-        self.taken.iter().map(|given| (given.setting.name.to_owned(), given.value.clone())).collect()
+        self.taken.iter().map(|default| (default.setting.name.to_owned(), default.value.clone())).collect()
     }
 }
 
@@ -271,15 +271,15 @@ pub(super) fn complete<A: ApplyDefaults>(
             return Ok(taking.to_map());
         }
     };
-    let mut taking = DefaultsResolver { given: &stored, confirmed, ..DefaultsResolver::of(person) };
+    let mut taking = DefaultsResolver { defaults: &stored, confirmed, ..DefaultsResolver::of(person) };
     args.take(&mut taking)?;
     let taken = taking.to_map();
     let mut others = DefaultsResolver { confirmed: true, ..DefaultsResolver::of(person) };
     // What it would take by itself is only compared.
     if before.clone().take(&mut others).is_ok() {
-        for given in others.taken.iter().filter(|given| taken.get(given.setting.name) != Some(&given.value)) {
-            let value = visible_line(&given.value, LONGEST);
-            say(format_args!("note: {instead}; not used: {} {value}, from {}", given.setting.name, given.by));
+        for default in others.taken.iter().filter(|default| taken.get(default.setting.name) != Some(&default.value)) {
+            let value = visible_line(&default.value, LONGEST);
+            say(format_args!("note: {instead}; not used: {} {value}, from {}", default.setting.name, default.by));
         }
     }
     Ok(taken)

@@ -448,9 +448,9 @@ fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl
     let asked = text.map(|text| Answer { id, question, golds, text, right: false, episode: None });
     let each = verdicts.judges.iter().zip(verdicts.names());
     each.filter_map(move |(known, name)| {
-        let said = verdicts.of(&known.judge, asked.as_ref()?)?;
-        let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, MAX_REASON_CHARS)));
-        Some(format!("{} says {}{}", visible_line(&name, 80), said.verdict.name(), reason.unwrap_or_default()))
+        let judgement = verdicts.of(&known.judge, asked.as_ref()?)?;
+        let reason = judgement.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, MAX_REASON_CHARS)));
+        Some(format!("{} says {}{}", visible_line(&name, 80), judgement.verdict.name(), reason.unwrap_or_default()))
     })
 }
 

@@ -283,11 +283,11 @@ fn speaks(variant: &Variant) -> bool {
 }
 
 fn price_notes(job: &Job) -> Vec<String> {
-    let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
+    let (mut models, mut lines) = (BTreeSet::new(), Vec::new());
     for variant in &job.manifest.variants {
         let Some(price) = &variant.price else { continue };
         let Some(origin) = price_origin(price) else { continue };
-        if told.insert(&variant.model) {
+        if models.insert(&variant.model) {
             let (prompt, completion) = (price.prompt, price.completion);
             let other =
                 |price: Option<f64>, what: &str| price.map(|price| format!(", {price} {what}")).unwrap_or_default();

@@ -98,7 +98,7 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         Some(Reasoning::Budget(tokens)) => format!(", or lower --reasoning (now {tokens})"),
         Some(Reasoning::Off) => String::new(),
     };
-    let told = |what: Shortfall| match what {
+    let hint = |what: Shortfall| match what {
         Shortfall::TokenLimit | Shortfall::InReasoning => format!("raise --max-tokens (now {limit}){less}"),
         Shortfall::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
         Shortfall::Empty | Shortfall::EmptyAnswer => EMPTY.to_owned(),
@@ -115,8 +115,8 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         Shortfall::AtLimit => format!("raise --max-tokens (now {limit}) and compare"),
         Shortfall::Failed => "an earlier version recorded them; run these questions again for a measurement".to_owned(),
     };
-    let told = |what: Option<Shortfall>| what.map_or_else(|| UNKNOWN_REASON_HINT.to_owned(), told);
-    calls.described().into_iter().map(|(what, words)| format!("{words}: {}", told(what))).collect()
+    let hint = |what: Option<Shortfall>| what.map_or_else(|| UNKNOWN_REASON_HINT.to_owned(), hint);
+    calls.described().into_iter().map(|(what, words)| format!("{words}: {}", hint(what))).collect()
 }
 
 fn key(variant: &Variant, manifest: &Manifest) -> String {

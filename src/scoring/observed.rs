@@ -290,8 +290,8 @@ impl<'a> Observed<'a> {
     /// may mean.
     pub(super) fn pages_about(&self, question: &str) -> usize {
         let question = words(question);
-        let told: HashSet<&str> = question.split_ascii_whitespace().collect();
-        let about = |page: &&String| words(page).split_ascii_whitespace().any(|word| told.contains(word));
+        let asked: HashSet<&str> = question.split_ascii_whitespace().collect();
+        let about = |page: &&String| words(page).split_ascii_whitespace().any(|word| asked.contains(word));
         let about = self.pages.keys().filter(about).count();
         about.saturating_sub(usize::try_from(self.disambiguations).unwrap_or(usize::MAX))
     }

@@ -137,8 +137,8 @@ impl Shortfalls {
     pub fn evidence(&self) -> String {
         use Shortfall::{ContentFilter, ContextOverflow, Empty, NoCall, Refusal, TokenLimit};
         let is_less = [TokenLimit, ContextOverflow, Refusal, ContentFilter, Empty, NoCall].map(Some);
-        let told = self.described().into_iter().filter(|(what, _)| is_less.contains(what)).map(|(_, words)| words);
-        told.collect::<Vec<_>>().join("; ")
+        let reasons = self.described().into_iter().filter(|(what, _)| is_less.contains(what)).map(|(_, words)| words);
+        reasons.collect::<Vec<_>>().join("; ")
     }
 
     /// What happened, by its kind, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Reasons
@@ -149,7 +149,7 @@ impl Shortfalls {
             inside if inside == self.count(Shortfall::TokenLimit) => ", all inside reasoning".to_owned(),
             inside => format!(", {inside} inside reasoning"),
         };
-        let told = [
+        let kinds = [
             (Shortfall::TokenLimit, &*format!("cut at the limit of tokens{inside}")),
             (Shortfall::ContextOverflow, "did not fit into the model's context"),
             (Shortfall::Refusal, "declined by the model"),
@@ -168,10 +168,10 @@ impl Shortfalls {
             let (one, several) = if is_reply { ("reply", "replies") } else { ("call", "calls") };
             let (count, unit) = (self.count(kind), if self.calls == 1 { one } else { several });
             // Where any reply calls a function, the server knows how.
-            let is_told = count > 0 && !(is_reply && self.with_calls > 0);
-            is_told.then(|| (Some(kind), format!("{count} of {} {unit} {words}", self.calls)))
+            let is_shortfall = count > 0 && !(is_reply && self.with_calls > 0);
+            is_shortfall.then(|| (Some(kind), format!("{count} of {} {unit} {words}", self.calls)))
         };
-        told.into_iter().filter_map(line).chain(self.unknown_described()).collect()
+        kinds.into_iter().filter_map(line).chain(self.unknown_described()).collect()
     }
 
     fn unknown_described(&self) -> impl Iterator<Item = (Option<Shortfall>, String)> {

@@ -177,7 +177,7 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
 
 /// The error of a page that does not come from the wiki.
 fn not_the_wiki(url: &str, status: u16, page: &str, what: &'static str) -> SourceError {
-    SourceError::NotTheWiki { host: host_of(url), status, what, said: self_description(page) }
+    SourceError::NotTheWiki { host: host_of(url), status, what, message: self_description(page) }
 }
 
 /// What a page says of itself, for a message: escaped, cut, with a space in front.

@@ -92,7 +92,12 @@ impl RetrieverSource {
         match answer.status {
             200..=299 => {}
             status @ (403 | 429 | 500..) => {
-                return Err(SourceError::Status { url: url(), status, said: String::new(), wait: answer.retry_after });
+                return Err(SourceError::Status {
+                    url: url(),
+                    status,
+                    message: String::new(),
+                    wait: answer.retry_after,
+                });
             }
             status => {
                 let what = format!("answered with status {status}");

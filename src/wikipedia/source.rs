@@ -205,11 +205,11 @@ pub enum SourceError {
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
     /// `said` is what a page says of itself, with a space in front, or empty; `wait` is how long it asks to wait.
-    #[error("`{url}` answered with status {status}{said}")]
-    Status { url: String, status: u16, said: String, wait: Option<Duration> },
+    #[error("`{url}` answered with status {status}{message}")]
+    Status { url: String, status: u16, message: String, wait: Option<Duration> },
     /// What answered is not the wiki: another site, or a page that `MediaWiki` did not make.
-    #[error("`{host}` answered with status {status} {what}{said}")]
-    NotTheWiki { host: String, status: u16, what: &'static str, said: String },
+    #[error("`{host}` answered with status {status} {what}{message}")]
+    NotTheWiki { host: String, status: u16, what: &'static str, message: String },
     #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
     ContentType { url: String, content_type: String, expected: &'static str },
     /// What answered is not a retriever. `what` is what it did.
@@ -232,9 +232,9 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// An answer that is no success; `said` is what it says of itself.
-    pub(super) fn of_status(answer: &Answer, said: String) -> Self {
-        Self::Status { url: shown_url(&answer.url), status: answer.status, said, wait: answer.retry_after }
+    /// An answer that is no success; `message` is what it says of itself.
+    pub(super) fn of_status(answer: &Answer, message: String) -> Self {
+        Self::Status { url: shown_url(&answer.url), status: answer.status, message, wait: answer.retry_after }
     }
 
     /// An answer that is not of the content type `declared` by it.
@@ -427,7 +427,7 @@ mod tests {
     fn a_hint_says_how_long_the_site_asks_to_wait() {
         let status = |status, wait: Option<u64>| {
             let wait = wait.map(Duration::from_secs);
-            SourceError::Status { url: "http://h/".to_owned(), status, said: String::new(), wait }.hint()
+            SourceError::Status { url: "http://h/".to_owned(), status, message: String::new(), wait }.hint()
         };
         let limits = "the site limits requests; lower `--wiki-per-minute` and give `--contact`";
         assert_eq!(status(429, None).as_deref(), Some(limits));

@@ -69,15 +69,15 @@ impl Judgements {
         let pairs = names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| [*a, *b]));
         let pairs = pairs.map(|[a, b]| {
             let second: HashMap<&str, &Annotation> =
-                people[b].iter().map(|(rules, said)| (rules.key.as_str(), *said)).collect();
-            let both = people[a].iter().filter_map(|(rules, said)| Some([*rules, *said, *second.get(&*rules.key)?]));
+                people[b].iter().map(|(rules, own)| (rules.key.as_str(), *own)).collect();
+            let both = people[a].iter().filter_map(|(rules, own)| Some([*rules, *own, *second.get(&*rules.key)?]));
             let [classes, correct] = Table::of_both(&both.collect::<Vec<_>>(), level);
             PersonPair { people: [a.to_owned(), b.to_owned()], classes, correct }
         });
         let person = |(by, judged): (&&str, &Vec<(&Annotation, &Annotation)>)| {
-            let said: Vec<_> = judged.iter().map(|(rules, said)| [*rules, *rules, *said]).collect();
-            let [classes, correct] = Table::of_both(&said, level);
-            let blind = judged.iter().filter(|(_, said)| said.blind).count();
+            let triples: Vec<_> = judged.iter().map(|(rules, own)| [*rules, *rules, *own]).collect();
+            let [classes, correct] = Table::of_both(&triples, level);
+            let blind = judged.iter().filter(|(_, own)| own.blind).count();
             Person { by: (*by).to_owned(), episodes: judged.len(), blind, classes, correct }
         };
         Self { pairs: pairs.collect(), people: people.iter().map(person).collect(), foreign }
@@ -105,10 +105,10 @@ impl Person {
 
 impl Table {
     /// Of classes, and of right or wrong, from an episode as the rules judge it and what two say of it.
-    fn of_both(said: &[[&Annotation; 3]], level: f64) -> [Self; 2] {
+    fn of_both(triples: &[[&Annotation; 3]], level: f64) -> [Self; 2] {
         let word = |right: bool| if right { "right" } else { "wrong" };
-        let classes = said.iter().filter_map(|[of, a, b]| Some((*of, a.class?.name(), b.class?.name())));
-        let correct = said.iter().filter_map(|[of, a, b]| Some((*of, word(a.correct?), word(b.correct?))));
+        let classes = triples.iter().filter_map(|[of, a, b]| Some((*of, a.class?.name(), b.class?.name())));
+        let correct = triples.iter().filter_map(|[of, a, b]| Some((*of, word(a.correct?), word(b.correct?))));
         [Self::of(&classes.collect::<Vec<_>>(), level), Self::of(&correct.collect::<Vec<_>>(), level)]
     }
 

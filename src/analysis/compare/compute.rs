@@ -84,9 +84,9 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), RunError> {
     }
     for field in &settings.breakdowns {
         if variants.iter().all(|variant| variant.grouping(field).is_none()) {
-            let mut said = HashSet::new();
+            let mut listed = HashSet::new();
             let names = variants.iter().flat_map(|variant| &variant.groupings).map(String::as_str);
-            let known = names_or_none(names.filter(|name| said.insert(*name)));
+            let known = names_or_none(names.filter(|name| listed.insert(*name)));
             let message = format!("no variant has the field `{field}` to break down by; the fields are {known}");
             return Err(RunError::usage(message, FIGURES_AND_FIELDS));
         }

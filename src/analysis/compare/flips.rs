@@ -71,12 +71,13 @@ impl Gold {
             return undecidable("the answer is yes, no, a label or free text");
         }
         let letters = |answer: &&String| answer.chars().filter(|c| c.is_alphanumeric() || !c.is_ascii()).count();
-        let told: Vec<&String> = self.answers.iter().filter(|answer| letters(answer) >= FEWEST).collect();
-        if told.is_empty() {
+        let telling: Vec<&String> = self.answers.iter().filter(|answer| letters(answer) >= FEWEST).collect();
+        if telling.is_empty() {
             return undecidable("the answer is too short to be looked for");
         }
-        let has =
-            |text: &Option<String>| text.as_ref().is_some_and(|text| told.iter().any(|answer| has_words(text, answer)));
+        let has = |text: &Option<String>| {
+            text.as_ref().is_some_and(|text| telling.iter().any(|answer| has_words(text, answer)))
+        };
         let mut had = (0..self.pages.len()).filter(|at| older.get(*at).is_some_and(has)).peekable();
         let Some(first) = had.peek().copied() else {
             return undecidable("the older pages do not have the answer in these words");

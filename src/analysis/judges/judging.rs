@@ -101,8 +101,9 @@ impl<V: JudgeTask> Judging<V> {
         let chosen = due(answers.iter().cloned(), rule);
         for model in &judges.models {
             let settings = VariantSettings { model: Some(model.clone()), ..judges.settings.clone() };
-            let ready =
-                judging.ready(settings, &chosen, judges).map_err(|error| in_flags_of_the_judge(&error, V::FLAG))?;
+            let ready = judging
+                .prepare_judge(settings, &chosen, judges)
+                .map_err(|error| in_flags_of_the_judge(&error, V::FLAG))?;
             if judging.ready.iter().any(|other| other.judge == ready.judge) {
                 let shown = printable(model, 80);
                 return Err(RunError::usage(format!("{} names `{shown}` twice", V::FLAG), "name each model once"));
@@ -112,7 +113,7 @@ impl<V: JudgeTask> Judging<V> {
         Ok(judging)
     }
 
-    fn ready(
+    fn prepare_judge(
         &mut self,
         settings: VariantSettings,
         chosen: &[Answer],
@@ -181,7 +182,7 @@ impl<V: JudgeTask> Judging<V> {
     /// verdicts in flight are kept elsewhere.
     pub(crate) async fn execute(
         self,
-        told: &mut dyn FnMut(String),
+        tell: &mut dyn FnMut(String),
         interrupts: &mut Interrupts,
     ) -> Result<JudgeEnd, RunError> {
         let due: usize = self.ready.iter().map(|ready| ready.due.len()).sum();
@@ -191,7 +192,7 @@ impl<V: JudgeTask> Judging<V> {
         for ready in &self.ready {
             if done.end.is_none() {
                 self.note_rule(ready, &writer).await?;
-                self.ask_all(ready, &writer, &mut done, told, interrupts).await;
+                self.ask_all(ready, &writer, &mut done, tell, interrupts).await;
             }
         }
         let lines = writer.end();
@@ -226,7 +227,7 @@ impl<V: JudgeTask> Judging<V> {
         ready: &PreparedJudge,
         writer: &LineWriter,
         done: &mut JudgingProgress,
-        told: &mut dyn FnMut(String),
+        tell: &mut dyn FnMut(String),
         interrupts: &mut Interrupts,
     ) {
         let mut waiting = ready.due.iter();
@@ -240,13 +241,13 @@ impl<V: JudgeTask> Judging<V> {
                 return;
             }
             tokio::select! {
-                Some(asked) = flight.next() => self.saw(ready, asked, done, told),
+                Some(asked) = flight.next() => self.record(ready, asked, done, tell),
                 () = interrupts.next() => {
                     if done.end == Some(End::Interrupted) {
                         return;
                     }
                     done.end = Some(End::Interrupted);
-                    told("stopping: finishing what is in flight; press Ctrl-C again to stop at once".to_owned());
+                    tell("stopping: finishing what is in flight; press Ctrl-C again to stop at once".to_owned());
                 }
             }
         }
@@ -268,14 +269,20 @@ impl<V: JudgeTask> Judging<V> {
         }
     }
 
-    fn saw(&self, ready: &PreparedJudge, asked: AskOutcome, done: &mut JudgingProgress, told: &mut dyn FnMut(String)) {
+    fn record(
+        &self,
+        ready: &PreparedJudge,
+        asked: AskOutcome,
+        done: &mut JudgingProgress,
+        tell: &mut dyn FnMut(String),
+    ) {
         match asked {
             AskOutcome::Judged { unreadable } => {
                 done.unreadable += usize::from(unreadable);
                 done.judged += 1;
                 if done.judged.is_multiple_of(TELL) {
                     let [thing, judged] = V::THING;
-                    told(format!("{} of {} {judged}", done.judged, counted(done.due, thing)));
+                    tell(format!("{} of {} {judged}", done.judged, counted(done.due, thing)));
                 }
             }
             AskOutcome::Unwritten(error) => {

@@ -86,37 +86,37 @@ impl Page<'_> {
 
     fn pair(&mut self, two: &PersonPair) {
         let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
-        for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
-            if said.agreement.n > 0 {
+        for (what, labels) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
+            if labels.agreement.n > 0 {
                 self.text.push('\n');
-                self.confusion(what, [a, b], said);
-                self.disagreements([a, b], said);
+                self.confusion(what, [a, b], labels);
+                self.disagreements([a, b], labels);
             }
         }
     }
 
     /// Rows are the first's, columns the second's.
-    fn confusion(&mut self, what: &str, [first, second]: [&str; 2], said: &Table) {
-        let Agreement { n, confusion, .. } = &said.agreement;
+    fn confusion(&mut self, what: &str, [first, second]: [&str; 2], labels: &Table) {
+        let Agreement { n, confusion, .. } = &labels.agreement;
         if *n == 0 {
             return;
         }
         let shown = |count: u64| if count == 0 { "·".to_owned() } else { thousands(count) };
-        let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
+        let classes: Vec<(usize, &str)> = labels.words.iter().copied().enumerate().collect();
         let names = Columns::of(format!("{first} / {second}"), |(_, word): &(usize, &str)| (*word).to_owned());
         let columns = classes.iter().fold(names, |columns, (column, word)| {
             let heading: String = word.chars().take(MAX_HEADING).collect();
             columns.numbers(heading, move |(row, _)| shown(confusion.get(*row, *column)))
         });
-        let (agreement, table) = (agreement_line(&said.agreement), columns.table(&classes, self.width));
+        let (agreement, table) = (agreement_line(&labels.agreement), columns.table(&classes, self.width));
         let _ = writeln!(self.text, "{what}, {first} against {second}:\n  {agreement}\n{table}");
     }
 
     /// Precision and recall of the rules for each class, with the person as the judge.
-    fn shares(&mut self, by: &str, said: &Table) {
-        let counts = &said.agreement.confusion;
+    fn shares(&mut self, by: &str, labels: &Table) {
+        let counts = &labels.agreement.confusion;
         let share = |share: Option<f64>| share.map_or_else(dash, percent);
-        let classes: Vec<(usize, &str)> = said.words.iter().copied().enumerate().collect();
+        let classes: Vec<(usize, &str)> = labels.words.iter().copied().enumerate().collect();
         let table = Columns::of("class", |(_, word): &(usize, &str)| (*word).to_owned())
             .numbers("rules", |(at, _)| thousands(counts.first(*at)))
             .numbers(by, |(at, _)| thousands(counts.second(*at)))
@@ -127,8 +127,8 @@ impl Page<'_> {
         self.text += &(table + "\n");
     }
 
-    fn disagreements(&mut self, [first, second]: [&str; 2], said: &Table) {
-        let all = &said.disagreements;
+    fn disagreements(&mut self, [first, second]: [&str; 2], labels: &Table) {
+        let all = &labels.disagreements;
         if all.is_empty() {
             return;
         }
@@ -232,11 +232,11 @@ impl Page<'_> {
     fn judge(&mut self, judge: &JudgeFigures) {
         let rule = judge.known.rule;
         let total: usize = judge.verdicts.iter().sum();
-        let said = label_counts(&judge.verdicts.map(|count| count as u64));
+        let counts = label_counts(&judge.verdicts.map(|count| count as u64));
         let name = visible_line(&judge.name, MAX_JUDGE_NAME);
         let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
         self.text.push('\n');
-        self.line("", &format!("{name}: {} ({said}), {usd}", counted(total, "verdict")));
+        self.line("", &format!("{name}: {} ({counts}), {usd}", counted(total, "verdict")));
         let chosen = match rule.judged {
             Choice::All => "every answer".to_owned(),
             Choice::WrongByEm => {

@@ -64,12 +64,12 @@ impl Results {
     /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
     /// runs, one that cannot be read is left out with a note.
     pub(crate) fn of(runs: &[RunRef], compared: bool) -> Result<Self, RunError> {
-        let (judged, mut joined, said) = if compared { judged(runs) } else { Default::default() };
+        let (judged, mut joined, judge_notes) = if compared { judged(runs) } else { Default::default() };
         if compared {
             add_recorded(&mut joined, runs);
         }
         let (sources, mut notes) = read(runs, &joined)?;
-        notes.extend(said);
+        notes.extend(judge_notes);
         let (sources, begun): (Vec<Source>, Vec<Source>) =
             sources.into_iter().partition(|source| !source.episodes.is_empty());
         notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
@@ -132,9 +132,9 @@ fn read(runs: &[RunRef], joined: &[JoinedMetric]) -> Result<(Vec<Source>, Vec<St
     // The variants of a run that is named several times are read once.
     for of_run in runs.chunk_by(|a, b| a.path == b.path) {
         match load(of_run, &wanted) {
-            Ok((found, said)) => {
+            Ok((found, new)) => {
                 sources.extend(found);
-                notes.extend(said);
+                notes.extend(new);
             }
             Err(error) => {
                 let path = visible_line(&of_run[0].path.display().to_string(), 200);

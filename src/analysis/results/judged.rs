@@ -30,7 +30,7 @@ struct Episode {
     /// By exact match.
     right: bool,
     /// What each judge said of its answer, where it was asked.
-    said: Vec<Option<Verdict>>,
+    verdicts: Vec<Option<Verdict>>,
     values: Vec<Option<f64>>,
     /// What people say.
     label: Option<f64>,
@@ -152,20 +152,20 @@ impl JudgedRun {
         let asked = Answer::of(trajectory, right);
         let there = Answer::is_there(&asked.text);
         let say = |known: &KnownJudge| self.verdicts.of(&known.judge, &asked).map(|one| one.verdict).filter(|_| there);
-        let said: Vec<Option<Verdict>> = self.verdicts.judges.iter().map(say).collect();
-        let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
+        let verdicts: Vec<Option<Verdict>> = self.verdicts.judges.iter().map(say).collect();
+        let value = |(known, verdict): (&KnownJudge, &Option<Verdict>)| match verdict {
             // Nothing was answered, or exact match decides.
             _ if !there => Some(right),
             _ if right && known.rule.judged == Choice::WrongByEm => Some(true),
-            said => (*said)?.right(),
+            verdict => (*verdict)?.right(),
         };
-        let each: Vec<Option<bool>> = self.verdicts.judges.iter().zip(&said).map(value).collect();
+        let each: Vec<Option<bool>> = self.verdicts.judges.iter().zip(&verdicts).map(value).collect();
         let number = |right: Option<bool>| right.map(|right| f64::from(u8::from(right)));
         let mut values = vec![number(majority(each.iter().flatten().copied()))];
         if each.len() > 1 {
             values.extend(each.into_iter().map(number));
         }
-        Episode { answer: normalised(&asked.text), id: asked.id, variant, repeat, right, said, values, label }
+        Episode { answer: normalised(&asked.text), id: asked.id, variant, repeat, right, verdicts, values, label }
     }
 
     fn rows(&self, at: usize) -> impl Iterator<Item = ValueRow> {
@@ -241,7 +241,7 @@ impl JudgedRun {
             let mut em = [[0; 4]; 2];
             let (mut pairs, mut ids) = (Vec::new(), Vec::new());
             for episode in &distinct {
-                let Some(verdict) = episode.said[at] else { continue };
+                let Some(verdict) = episode.verdicts[at] else { continue };
                 em[usize::from(episode.right)][verdict as usize] += 1;
                 if let Some(right) = verdict.right() {
                     pairs.push((usize::from(episode.right), usize::from(right)));
@@ -266,10 +266,11 @@ impl JudgedRun {
         let names = self.verdicts.names();
         let of = |a: usize, b: usize| {
             let both = |episode: &&Episode| {
-                episode.said[a].and_then(Verdict::right).is_some() && episode.said[b].and_then(Verdict::right).is_some()
+                episode.verdicts[a].and_then(Verdict::right).is_some()
+                    && episode.verdicts[b].and_then(Verdict::right).is_some()
             };
             let distinct: Vec<&Episode> = self.distinct().into_iter().filter(both).collect();
-            let number = |episode: &Episode, at: usize| episode.said[at].map_or(0, |verdict| verdict as usize);
+            let number = |episode: &Episode, at: usize| episode.verdicts[at].map_or(0, |verdict| verdict as usize);
             let pairs: Vec<_> = distinct.iter().map(|episode| (number(episode, a), number(episode, b))).collect();
             let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
             TwoJudges {
@@ -329,17 +330,17 @@ fn labelled(items: &[JudgedItem]) -> usize {
 }
 
 /// What more than half of them say; nothing where as many say the one as the other.
-fn majority(said: impl Iterator<Item = bool>) -> Option<bool> {
+fn majority(judgements: impl Iterator<Item = bool>) -> Option<bool> {
     let (mut yes, mut no) = (0, 0);
-    said.for_each(|right| if right { yes += 1 } else { no += 1 });
+    judgements.for_each(|right| if right { yes += 1 } else { no += 1 });
     (yes != no).then_some(yes > no)
 }
 
 /// What most people say of each episode, by its key.
 fn labels(annotations: &Annotations) -> HashMap<String, f64> {
     let by_key = annotations.by_key();
-    let of = |(key, said): (&&str, &Vec<&Annotation>)| {
-        let right = majority(said.iter().filter_map(|one| one.correct))?;
+    let of = |(key, annotations): (&&str, &Vec<&Annotation>)| {
+        let right = majority(annotations.iter().filter_map(|one| one.correct))?;
         Some(((*key).to_owned(), f64::from(u8::from(right))))
     };
     by_key.iter().filter_map(of).collect()

@@ -308,9 +308,9 @@ pub(crate) fn judgements_of(folder: &RunFolder) -> Result<(Annotations, Verdicts
 }
 
 fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, StoreError> {
-    let said = Annotations::default().with(Verdicts::<Reading>::read(folder)?.annotations());
+    let annotations = Annotations::default().with(Verdicts::<Reading>::read(folder)?.annotations());
     let owned = |(key, readings): (&str, Vec<&Annotation>)| (key.to_owned(), readings.into_iter().cloned().collect());
-    Ok(said.by_key().into_iter().map(owned).collect())
+    Ok(annotations.by_key().into_iter().map(owned).collect())
 }
 
 /// The named runs, the variants whose names begin with a prefix (`RUN@v2/`), or all runs below a named folder.

@@ -135,7 +135,7 @@ fn warning(first: &Decoded) -> Option<String> {
     let reason = finish_reason.as_deref();
     let cause = reason.and_then(Cause::of_finish);
     let is_empty = text.trim().is_empty();
-    let told = match (cause, reason.map(FinishReason::ending)) {
+    let warning = match (cause, reason.map(FinishReason::ending)) {
         (Some(Cause::Refusal), _) => "the model declined to answer, and the server says so",
         (Some(Cause::ContentFilter), _) => "a filter of the provider withheld the answer",
         (Some(Cause::MalformedCall), _) => "the model wrote a function call that the provider could not read",
@@ -162,7 +162,7 @@ fn warning(first: &Decoded) -> Option<String> {
         }
         _ => return None,
     };
-    Some(told.to_owned())
+    Some(warning.to_owned())
 }
 
 /// A word that first occurs after the first third of `text`.

@@ -127,8 +127,8 @@ impl<T: Send + 'static> Writer<T> {
 
     /// Has the item written without waiting for it; nothing if the thread has stopped.
     pub(crate) fn send(&self, item: T) -> Option<oneshot::Receiver<Result<(), TapeError>>> {
-        let (told, written) = oneshot::channel();
-        self.items.as_ref()?.send((item, told)).ok().map(|()| written)
+        let (done, written) = oneshot::channel();
+        self.items.as_ref()?.send((item, done)).ok().map(|()| written)
     }
 }
 

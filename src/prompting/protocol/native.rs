@@ -280,8 +280,8 @@ impl ToolCalls {
                 return self.carry_out(&call);
             }
             let ours = "Error: one call at a time; this one was not made";
-            let told = self.episode.setup.frame.sentence("extra_call", ours, &[]);
-            self.messages.push(Message::result(call.id, told));
+            let refusal = self.episode.setup.frame.sentence("extra_call", ours, &[]);
+            self.messages.push(Message::result(call.id, refusal));
         }
         self.ask()
     }
@@ -338,9 +338,9 @@ impl ToolCalls {
         let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
             return Err((MALFORMED_ARGUMENTS, frame.sentence("not_json", NOT_JSON, &[("argument", "")])));
         };
-        let told = |misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `"));
+        let message = |misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `"));
         let resolved = tool.resolve(&arguments, true);
-        let mut resolved = resolved.map_err(|misfit| (MALFORMED_ARGUMENTS, told(misfit)))?;
+        let mut resolved = resolved.map_err(|misfit| (MALFORMED_ARGUMENTS, message(misfit)))?;
         if exact.is_none() {
             resolved.repairs.insert(0, TOOL_NAME);
         }
@@ -351,8 +351,8 @@ impl ToolCalls {
     fn no_call(&mut self, text: &str) -> Turn {
         self.waiting = Waiting::Nudge;
         self.episode.repaired(MISSING_CALL);
-        let told = self.episode.setup.frame.text_for("no_call").to_owned();
-        self.episode.answer_itself(None, text.to_owned(), told)
+        let reminder = self.episode.setup.frame.text_for("no_call").to_owned();
+        self.episode.answer_itself(None, text.to_owned(), reminder)
     }
 }
 

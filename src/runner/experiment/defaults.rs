@@ -137,15 +137,15 @@ impl Defaults {
 
     /// What a run's manifest says it was started with. Names that are not known are those of a newer program.
     pub fn of_run(folder: &str, values: &BTreeMap<String, String>) -> Self {
-        let given = |(name, value): (&String, &String)| {
+        let value = |(name, value): (&String, &String)| {
             let (setting, value, by) = (default_setting(name)?, value.clone(), DefaultSource::Run(folder.to_owned()));
             Some(DefaultValue { setting, value, by })
         };
-        Self(values.iter().filter_map(given).collect())
+        Self(values.iter().filter_map(value).collect())
     }
 
     pub fn all(&self, name: &str) -> impl Iterator<Item = &DefaultValue> {
-        self.0.iter().filter(move |given| given.setting.name == name)
+        self.0.iter().filter(move |default| default.setting.name == name)
     }
 
     pub fn get(&self, name: &str) -> Option<&DefaultValue> {
@@ -154,14 +154,15 @@ impl Defaults {
 
     /// The strongest value for this model: addresses are those of a provider, a price is that of one model.
     pub fn of_model(&self, name: &str, model: &str) -> Option<&DefaultValue> {
-        self.all(name).find(|given| self.fits(given, model))
+        self.all(name).find(|default| self.fits(default, model))
     }
 
-    fn fits(&self, given: &DefaultValue, model: &str) -> bool {
-        let is_beside = |other: &&DefaultValue| std::mem::discriminant(&other.by) == std::mem::discriminant(&given.by);
-        let beside = self.all("model").find(is_beside).map(|given| given.value.as_str());
+    fn fits(&self, default: &DefaultValue, model: &str) -> bool {
+        let is_beside =
+            |other: &&DefaultValue| std::mem::discriminant(&other.by) == std::mem::discriminant(&default.by);
+        let beside = self.all("model").find(is_beside).map(|default| default.value.as_str());
         let provider = |model: &str| model.split(':').next().map(str::to_owned);
-        match (given.setting.name, &given.by) {
+        match (default.setting.name, &default.by) {
             (_, DefaultSource::Run(_)) => true,
             ("base_url", _) => provider(beside.unwrap_or("openai:")) == provider(model),
             ("price", _) => beside == Some(model),
@@ -171,9 +172,11 @@ impl Defaults {
 
     /// Whether the person's own settings name the host of an address.
     pub fn vouches(&self, address: &str) -> bool {
-        let own = || self.0.iter().filter(|given| given.by.is_own());
-        let listed = own().filter(|given| given.setting.name == "key_hosts").flat_map(|given| parts(&given.value));
-        let mut served = own().filter(|given| given.setting.name == "base_url").flat_map(|given| parts(&given.value));
+        let own = || self.0.iter().filter(|default| default.by.is_own());
+        let listed =
+            own().filter(|default| default.setting.name == "key_hosts").flat_map(|default| parts(&default.value));
+        let mut served =
+            own().filter(|default| default.setting.name == "base_url").flat_map(|default| parts(&default.value));
         let Ok(url) = Url::parse(address) else { return false };
         let same = |other: &str| Url::parse(other).is_ok_and(|other| other.origin() == url.origin());
         listed.into_iter().any(|host| is_host(host, &url)) || served.any(same)
@@ -181,17 +184,17 @@ impl Defaults {
 
     /// Folders whose files others may name, as the person's own settings list them.
     pub fn file_dirs(&self) -> impl Iterator<Item = &Path> {
-        let own = self.all("file_dirs").filter(|given| given.by.is_own());
-        own.flat_map(|given| parts(&given.value)).map(Path::new)
+        let own = self.all("file_dirs").filter(|default| default.by.is_own());
+        own.flat_map(|default| parts(&default.value)).map(Path::new)
     }
 
     /// Whether a value may be used: an address or a path that others may have written only where the person names it.
-    pub fn allows(&self, given: &DefaultValue) -> bool {
-        match (given.setting.name, &given.by) {
+    pub fn allows(&self, default: &DefaultValue) -> bool {
+        match (default.setting.name, &default.by) {
             ("base_url", DefaultSource::Folder(..) | DefaultSource::Run(_)) => {
-                parts(&given.value).all(|address| self.vouches(address))
+                parts(&default.value).all(|address| self.vouches(address))
             }
-            ("prices", DefaultSource::Run(_)) => self.all("prices").any(|own| own.value == given.value),
+            ("prices", DefaultSource::Run(_)) => self.all("prices").any(|own| own.value == default.value),
             _ => true,
         }
     }
@@ -292,7 +295,7 @@ fn key_refused() -> RunError {
 
 /// A price without a model beside it would be taken for any model.
 pub fn check_price(values: &[DefaultValue]) -> Result<(), RunError> {
-    let has = |name: &str| values.iter().any(|given| given.setting.name == name);
+    let has = |name: &str| values.iter().any(|default| default.setting.name == name);
     if has("price") && !has("model") {
         let hint = "set `model` in the same place, or name a file of prices with `prices`";
         return refuse("`price` has no `model` beside it", hint);

@@ -117,11 +117,11 @@ impl AnswersImporter {
     fn note(&mut self) {
         let file = &self.file;
         let mut notes = Vec::new();
-        let told = [
+        let kinds = [
             (&self.unanswered, "without an answer", "counted as wrong"),
             (&self.by_id_alone, "matched by the id alone", "the run of --like has another text"),
         ];
-        for (lines, what, so) in told.into_iter().filter(|(lines, ..)| !lines.is_empty()) {
+        for (lines, what, so) in kinds.into_iter().filter(|(lines, ..)| !lines.is_empty()) {
             let count = counted(lines.len(), "line");
             notes.push(format!("note: {file}: {count} {what} ({}): {so}", listed(lines.iter())));
         }

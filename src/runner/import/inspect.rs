@@ -77,7 +77,7 @@ pub(super) struct LogsImporter<'a> {
     asked: Option<ReferenceQuestions>,
     /// The log that is being read: its path for a person, and what it says.
     log: String,
-    said: Option<LogSettings>,
+    settings: Option<LogSettings>,
     variants: Vec<Variant>,
     logs: Vec<LogRecord>,
     heads: Vec<LogSettings>,
@@ -94,25 +94,25 @@ pub(super) struct LogsImporter<'a> {
 
 impl LogsImporter<'_> {
     fn head(&mut self, head: Head) -> Result<(), RunError> {
-        let said = LogSettings::of(head);
+        let settings = LogSettings::of(head);
         let name = match self.variant {
             Some(name) => printable(name, MAX_NAME),
             None if self.alone => INSPECT.to_owned(),
-            None => self.free_name(said.task.as_deref().unwrap_or(INSPECT)),
+            None => self.free_name(settings.task.as_deref().unwrap_or(INSPECT)),
         };
         if name.trim().is_empty() {
             return Err(RunError::usage("--variant names nothing", "give the variant a name"));
         }
         if let Some(first) = self.heads.first()
-            && (first.dataset.is_some() && said.dataset.is_some() && first.dataset != said.dataset
-                || first.epochs.unwrap_or(1) != said.epochs.unwrap_or(1))
+            && (first.dataset.is_some() && settings.dataset.is_some() && first.dataset != settings.dataset
+                || first.epochs.unwrap_or(1) != settings.epochs.unwrap_or(1))
         {
             let message = "is over another dataset, or has another number of epochs, than the logs before it";
             let message = format!("`{}` {message}", self.log);
             return Err(RunError::input(message, "import it into a folder of its own"));
         }
-        self.variants.push(Variant { name, ..said.variant.clone() });
-        self.said = Some(said);
+        self.variants.push(Variant { name, ..settings.variant.clone() });
+        self.settings = Some(settings);
         Ok(())
     }
 
@@ -137,11 +137,11 @@ impl LogsImporter<'_> {
 
     /// Takes a sample as an episode, or says why it is none.
     fn add(&mut self, text: &str) -> Result<(), String> {
-        let (Some(said), Some(variant)) = (&self.said, self.variants.last()) else { return Ok(()) };
+        let (Some(settings), Some(variant)) = (&self.settings, self.variants.last()) else { return Ok(()) };
         let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
         self.scorers.extend(sample.scorers().cloned());
-        let mut episode = sample.episode(&variant.name, self.answer, &said.submit)?;
-        episode.steps = steps(&sample, &said.submit, &episode);
+        let mut episode = sample.episode(&variant.name, self.answer, &settings.submit)?;
+        episode.steps = steps(&sample, &settings.submit, &episode);
         episode.steps_recorded = !episode.steps.is_empty();
         episode.scores = metrics(sample.scores());
         let question = if let Some(asked) = &self.asked {
@@ -149,9 +149,9 @@ impl LogsImporter<'_> {
             self.by_id_alone += usize::from(how == Match::IdAlone);
             question.clone()
         } else {
-            let next = said.ids.len() + self.order.len();
+            let next = settings.ids.len() + self.order.len();
             let known = self.questions.get(&episode.id).map(|question| question.index);
-            let index = said.ids.get(&episode.id).copied().or(known).unwrap_or(next);
+            let index = settings.ids.get(&episode.id).copied().or(known).unwrap_or(next);
             let question = Question::new(&episode.id, &episode.question, episode.answers.clone());
             Question { index, meta: sample.meta(), ..question }
         };
@@ -184,7 +184,7 @@ impl LogsImporter<'_> {
 
     /// Says what is missing in the log that was read, and keeps what it said.
     fn end_of_log(&mut self, path: &Path) -> Result<(), RunError> {
-        let (Some(mut said), Some(variant)) = (self.said.take(), self.variants.last()) else { return Ok(()) };
+        let (Some(mut settings), Some(variant)) = (self.settings.take(), self.variants.last()) else { return Ok(()) };
         let of_log: Vec<&Trajectory> = self.episodes.iter().filter(|episode| episode.variant == variant.name).collect();
         if of_log.is_empty() {
             return Err(self.no_answer());
@@ -195,10 +195,10 @@ impl LogsImporter<'_> {
         {
             return Err(self.no_scorer(scorer));
         }
-        if let Some(why) = said.unfinished() {
+        if let Some(why) = settings.unfinished() {
             self.done.notes.push(format!("warning: {}: {why}", self.log));
         }
-        if let Some(planned) = said.record.planned.filter(|planned| *planned > samples) {
+        if let Some(planned) = settings.record.planned.filter(|planned| *planned > samples) {
             let (samples, planned) = (thousands(samples as u64), thousands(planned as u64));
             self.done.notes.push(format!("warning: {}: {samples} of {planned} episodes are imported", self.log));
         }
@@ -209,9 +209,9 @@ impl LogsImporter<'_> {
             self.done.notes.push(format!("note: {}: {ended} of {samples} episodes ended at a limit", self.log));
         }
         let (path, variant) = (path.display().to_string(), variant.name.clone());
-        let record = std::mem::take(&mut said.record);
+        let record = std::mem::take(&mut settings.record);
         self.logs.push(LogRecord { path, variant, samples, ..record });
-        self.heads.push(said);
+        self.heads.push(settings);
         Ok(())
     }
 
@@ -284,12 +284,13 @@ impl LogsImporter<'_> {
         let count = self.order.len();
         let first = self.heads.first();
         let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
-        let repeats = repeats.max(first.and_then(|said| said.epochs).unwrap_or(1));
-        let selected = self.heads.iter().filter_map(|said| said.selected).max().unwrap_or(count).max(count);
+        let repeats = repeats.max(first.and_then(|settings| settings.epochs).unwrap_or(1));
+        let selected = self.heads.iter().filter_map(|settings| settings.selected).max().unwrap_or(count).max(count);
         let paths: Vec<String> = self.logs.iter().map(|log| log.path.clone()).collect();
         let digests: Vec<&str> = self.logs.iter().map(|log| log.sha256.as_str()).collect();
         let own = || {
-            let name = self.heads.iter().find_map(|said| said.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned());
+            let name =
+                self.heads.iter().find_map(|settings| settings.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned());
             let sha256 = match &digests[..] {
                 [one] => (*one).to_owned(),
                 several => sha256_hex([several.join("\n").as_bytes()]),
@@ -301,10 +302,10 @@ impl LogsImporter<'_> {
             let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
             if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
         };
-        let ended: Option<Vec<String>> = self.heads.iter().map(|said| said.ended_at.clone()).collect();
+        let ended: Option<Vec<String>> = self.heads.iter().map(|settings| settings.ended_at.clone()).collect();
         Manifest {
-            git_revision: same(|said| &said.revision),
-            started_at: self.heads.iter().filter_map(|said| said.started_at.clone()).min().unwrap_or_default(),
+            git_revision: same(|settings| &settings.revision),
+            started_at: self.heads.iter().filter_map(|settings| settings.started_at.clone()).min().unwrap_or_default(),
             ended_at: ended.and_then(|all| all.into_iter().max()),
             logs: self.logs.clone(),
             ..new_manifest(self.variants.clone(), dataset, repeats, command_line)

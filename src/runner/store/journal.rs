@@ -69,7 +69,7 @@ pub(super) struct Journaled {
 #[derive(Debug)]
 struct Damaged {
     bytes: Vec<u8>,
-    told: Skipped,
+    skipped: Skipped,
 }
 
 #[derive(Debug)]
@@ -99,8 +99,8 @@ impl Journaled {
                 Err(_) if !is_whole || bytes.trim_ascii().is_empty() => continue,
                 Err(error) => {
                     let reason = format!("not a line of a journal: {}", json_error::in_line(&error));
-                    let told = Skipped { path: path.to_owned(), line: at + 2, reason };
-                    journaled.damaged.push(Damaged { bytes, told });
+                    let skipped = Skipped { path: path.to_owned(), line: at + 2, reason };
+                    journaled.damaged.push(Damaged { bytes, skipped });
                     continue;
                 }
             };
@@ -118,7 +118,7 @@ impl Journaled {
     }
 
     pub(super) fn skipped(&self) -> impl Iterator<Item = &Skipped> {
-        self.damaged.iter().map(|damaged| &damaged.told)
+        self.damaged.iter().map(|damaged| &damaged.skipped)
     }
 
     /// What each variant has cost in episodes that `--resume` goes on with: those that are not measured.

@@ -89,12 +89,12 @@ impl<'a> Union<'a> {
 
     pub(crate) fn first_conflicts(&self, most: usize) -> Result<Vec<Conflict>, StoreError> {
         let place = |(folder, place): Entry| self.records[folder].file_and_line(place);
-        let told = |pair: &[Entry; 2]| {
+        let conflict = |pair: &[Entry; 2]| {
             let trajectory = self.records[pair[0].0].trajectory(pair[0].1)?;
             let Trajectory { id, variant, repeat, .. } = trajectory;
             Ok(Conflict { id, variant, repeat, places: [place(pair[0])?, place(pair[1])?] })
         };
-        self.conflicts.iter().take(most).map(told).collect()
+        self.conflicts.iter().take(most).map(conflict).collect()
     }
 
     /// Takes the earlier or the later of two records where they differ.

@@ -275,14 +275,14 @@ impl<'a> ReadInput<'a> {
 
 /// What was left out, with how much is not named.
 fn notes(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut notes = Vec::new();
     for read in sources {
-        said.extend_from_slice(&read.left_out);
+        notes.extend_from_slice(&read.left_out);
         if read.more == 0 {
             continue;
         }
         let (path, Skipped { duplicate_title, empty, bad, .. }) = (read.path.display(), read.skipped);
-        said.push(format!(
+        notes.push(format!(
             "`{path}`: and {} more; in all {} bad, {} empty, {} with a title that was there",
             thousands(read.more),
             thousands(bad),
@@ -292,12 +292,12 @@ fn notes(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Vec<String> {
         let articles = matches!(read.format, Format::Jsonl | Format::Parquet) && !settings.adds;
         if articles && duplicate_title * PASSAGES > read.rows {
             let named = Format::Beir.name();
-            said.push(format!(
+            notes.push(format!(
                 "`{path}`: many rows have the title of another; if they are passages, read it as {named}:{path}"
             ));
         }
     }
-    said
+    notes
 }
 
 /// Reads all inputs. Each is read on a thread of its own, one after the other.
@@ -475,11 +475,11 @@ fn abouts<'a>(sources: &'a [ReadInput<'_>]) -> impl Iterator<Item = &'a About> {
 /// Makes sure that a corpus built of nothing but another one is that one.
 fn check_same_corpus(sources: &[ReadInput<'_>], id: &str) -> Result<(), BuildError> {
     let [read @ ReadInput { about: Some(about), .. }] = sources else { return Ok(()) };
-    let said = &about.manifest.id;
-    if said == id {
+    let claimed = &about.manifest.id;
+    if claimed == id {
         return Ok(());
     }
-    Err(read.broken(format!("its articles have the identity {id}, and it says {}", printable(said, 80))))
+    Err(read.broken(format!("its articles have the identity {id}, and it says {}", printable(claimed, 80))))
 }
 
 /// What the formats of articles have, if it is the same for all.
@@ -522,8 +522,8 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Optio
 /// publishers say alike.
 fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Facts {
     let all = |fact: fn(&License) -> Option<&String>, between: &str| {
-        let said = unique(abouts(sources).filter_map(|about| fact(&about.manifest.license).map(String::as_str)));
-        (!said.is_empty()).then(|| said.join(between))
+        let licenses = unique(abouts(sources).filter_map(|about| fact(&about.manifest.license).map(String::as_str)));
+        (!licenses.is_empty()).then(|| licenses.join(between))
     };
     let first = abouts(sources).next().map(|about| &about.manifest);
     let known = Facts {

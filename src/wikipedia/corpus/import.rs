@@ -193,7 +193,7 @@ pub(super) enum ImportError {
     /// The file cannot be read, or not to its end.
     Broken { reason: String },
     /// A packed corpus whose articles do not have the identity in its first line.
-    Edited { found: String, said: String },
+    Edited { found: String, claimed: String },
 }
 
 impl From<io::Error> for ImportError {
@@ -220,8 +220,8 @@ impl ImportError {
     pub(super) fn reason(self) -> String {
         match self {
             Self::Record { reason, .. } | Self::Broken { reason } => reason,
-            Self::Edited { found, said } => {
-                format!("its articles do not match the id in its first line: theirs is {found}, and it says {said}")
+            Self::Edited { found, claimed } => {
+                format!("its articles do not match the id in its first line: theirs is {found}, and it says {claimed}")
             }
         }
     }

@@ -35,9 +35,12 @@ impl Source for Made {
         };
         let (title, blocks) = (query.to_owned(), texts(&["One.", "\u{a0}\"é\"\n"]));
         let found = match query {
-            "fail" => {
-                Err(SourceError::Status { url: "http://h/".to_owned(), status: 500, said: String::new(), wait: None })
-            }
+            "fail" => Err(SourceError::Status {
+                url: "http://h/".to_owned(),
+                status: 500,
+                message: String::new(),
+                wait: None,
+            }),
             "dies" => Err(SourceError::Extract { url: "http://u:word@h/x".to_owned(), error: ExtractError::Rejected }),
             "deep" => Err(SourceError::Extract { url: "http://h/x".to_owned(), error: ExtractError::TooDeep }),
             "titles" => Ok(Found::Titles { titles: texts(&["A", "B"]), provenance }),

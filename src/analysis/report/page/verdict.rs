@@ -117,19 +117,19 @@ fn notice(
     what: impl Fn(usize) -> Option<String>,
     (show, why): (&str, &str),
 ) {
-    let told = part.group.names.iter().enumerate();
-    let told: Vec<(String, &String)> = told.filter_map(|(at, name)| Some((what(at)?, name))).collect();
-    if told.is_empty() {
+    let names = part.group.names.iter().enumerate();
+    let items: Vec<(String, &String)> = names.filter_map(|(at, name)| Some((what(at)?, name))).collect();
+    if items.is_empty() {
         return;
     }
     html.element("p", &[("class", "notice")], |html| {
         html.text(about);
-        for (place, (what, name)) in told.iter().take(NAMES).enumerate() {
+        for (place, (what, name)) in items.iter().take(NAMES).enumerate() {
             html.text(if place > 0 { ", " } else { "" });
             html.filter(&format!("{what} of {name}"), &[("data-show", show), ("data-variant", name)], "");
         }
-        if told.len() > NAMES {
-            html.text(&format!(" and {}", counted(told.len() - NAMES, "more variant")));
+        if items.len() > NAMES {
+            html.text(&format!(" and {}", counted(items.len() - NAMES, "more variant")));
         }
         html.text(why);
         html.text(".");

@@ -68,12 +68,12 @@ impl Parser for OwnLines {
     }
 
     fn end(&mut self) -> Result<(), ImportError> {
-        let Self::Packed(said, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
-        let (found, said) = (identity.finish(), printable(&said, 80));
-        if found == said {
+        let Self::Packed(claimed, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
+        let (found, claimed) = (identity.finish(), printable(&claimed, 80));
+        if found == claimed {
             return Ok(());
         }
-        Err(ImportError::Edited { found, said })
+        Err(ImportError::Edited { found, claimed })
     }
 }
 

@@ -92,17 +92,17 @@ pub(super) fn unread_ids(path: &Path) -> Option<String> {
 /// Sends the rows of a file; nobody listens after an error.
 fn read(file: File, kind: Rows, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Result<(), String> {
     let rows = || -> Result<(), String> {
-        let said = |error: ParquetError| error.to_string();
-        let reader = SerializedFileReader::new(file).map_err(said)?;
+        let message = |error: ParquetError| error.to_string();
+        let reader = SerializedFileReader::new(file).map_err(message)?;
         let columns = columns(reader.metadata().file_metadata().schema(), kind)?;
         let mut line = 0;
         for group in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(group).map_err(said)?;
-            let rows = RowIter::from_row_group(Some(columns.clone()), &*group).map_err(said)?;
+            let group = reader.get_row_group(group).map_err(message)?;
+            let rows = RowIter::from_row_group(Some(columns.clone()), &*group).map_err(message)?;
             for row in rows.with_batch_size(WAITING) {
                 line += 1;
                 let place = Place { member: member.cloned(), line };
-                if send.send(place.found(record(&row.map_err(said)?, kind))).is_err() {
+                if send.send(place.found(record(&row.map_err(message)?, kind))).is_err() {
                     return Ok(());
                 }
             }

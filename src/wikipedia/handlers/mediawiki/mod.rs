@@ -120,8 +120,8 @@ impl Call<'_> {
 
     fn warned(self, mut answer: Value) -> Value {
         let warnings = self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for (module, told) in warnings {
-            answer["warnings"][module] = json!({ "warnings": told.join("\n") });
+        for (module, lines) in warnings {
+            answer["warnings"][module] = json!({ "warnings": lines.join("\n") });
         }
         answer
     }
