@@ -120,6 +120,10 @@ step "lints and tests with the feature parquet"
 cargo clippy --locked --lib --bins --features parquet -- -D warnings
 cargo test --locked --features parquet --test it -- export_parquet corpus_parquet
 
+# With the profile whose parts are built already; releases are built with `dist`.
+step "the Python package"
+scripts/python.sh --profile dev
+
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
@@ -141,9 +145,6 @@ export WIKITRAIL=$PWD/target/release/wikitrail
 
 step "simulated coverage, type-I error, power and stopping, short"
 scripts/simulate.sh --short
-
-step "the Python package"
-scripts/python.sh
 
 step "endurance, short"
 scripts/endurance.sh --short
