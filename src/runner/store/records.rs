@@ -299,16 +299,13 @@ pub(super) fn lines(path: &Path, id: Option<&str>) -> io::Result<impl Iterator<I
 fn in_parts(path: &Path, parts: usize, id: Option<&str>) -> io::Result<impl Iterator<Item = Line> + use<>> {
     let share = path.metadata()?.len() / parts as u64;
     let read = thread::scope(|scope| {
-        let started: Vec<_> = (0..parts as u64)
-            .map(|n| {
-                // The last part extends to the end of the file, which may have grown.
-                let end = if n + 1 == parts as u64 { u64::MAX } else { (n + 1) * share };
-                scope.spawn(move || part(path, n * share, end, id))
-            })
-            .collect();
+        let started: Vec<_> =
+            (1..parts as u64).map(|n| scope.spawn(move || part(path, (n - 1) * share, n * share, id))).collect();
+        // The last part extends to the end of the file, which may have grown. A small file needs no other thread.
+        let last = part(path, (parts as u64 - 1) * share, u64::MAX, id);
         let ended =
             started.into_iter().map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.collect::<io::Result<Vec<_>>>()
+        ended.chain([last]).collect::<io::Result<Vec<_>>>()
     })?;
     let mut before = 0;
     Ok(read.into_iter().flat_map(move |(lines, count)| {
