@@ -30,7 +30,7 @@ const LEAK_CHARACTERS: usize = 16;
 /// spaces behind them.
 const ANCHOR_WORDS: usize = 4;
 
-/// Most anchors of a text are none of the question's, as a table of hashes of so many bits says.
+/// Bits of an anchor's hash. A table of them says of most words that no run of the question begins there.
 const HASH_BITS: u32 = 12;
 
 /// Per cent of a long answer's words that must be in one observation.
@@ -314,10 +314,10 @@ impl<'a> Observed<'a> {
         // In each run of `least` words, `ANCHOR_WORDS` begin at a multiple of this step.
         let step = least - ANCHOR_WORDS + 1;
         let mut anchors: HashMap<u64, Vec<usize>> = HashMap::new();
-        let mut is_hash = [false; 1 << HASH_BITS];
+        let mut has_anchor = [false; 1 << HASH_BITS];
         for (at, anchor) in starts.iter().step_by(step).filter_map(|&at| Some((at, anchor(&question, at)?))) {
             anchors.entry(anchor).or_default().push(at);
-            is_hash[hash(anchor)] = true;
+            has_anchor[hash(anchor)] = true;
         }
         let is_run = |shown: usize, at: usize| {
             let equal = |(a, b): &(&str, &str)| a == b && !a.is_empty();
@@ -326,7 +326,7 @@ impl<'a> Observed<'a> {
             before.take(least).take_while(equal).count() + after.take(least).take_while(equal).count() >= least
         };
         let repeats = |shown: usize| {
-            let anchor = anchor(&self.words, shown).filter(|anchor| is_hash[hash(*anchor)]);
+            let anchor = anchor(&self.words, shown).filter(|anchor| has_anchor[hash(*anchor)]);
             anchor.and_then(|anchor| anchors.get(&anchor)).is_some_and(|at| at.iter().any(|at| is_run(shown, *at)))
         };
         Some(word_starts(&self.words).any(repeats))
@@ -387,6 +387,7 @@ fn word_starts(words: &str) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b' ', bytes).map(|space| space + 1).filter(|&at| bytes.get(at).is_some_and(|b| *b != b'\n'))
 }
 
+/// The eight bytes from there on; none at the end of the text.
 fn anchor(words: &str, at: usize) -> Option<u64> {
     words.as_bytes()[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }

@@ -204,7 +204,7 @@ pub enum SourceError {
     #[error("asking the site failed: {0}")]
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
-    /// `said` is what a page says of itself, with a space in front, or empty; `wait` is how long it asks to wait.
+    /// `message` is what a page says of itself, with a space in front, or empty; `wait` is how long it asks to wait.
     #[error("`{url}` answered with status {status}{message}")]
     Status { url: String, status: u16, message: String, wait: Option<Duration> },
     /// What answered is not the wiki: another site, or a page that `MediaWiki` did not make.

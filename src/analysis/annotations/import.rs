@@ -131,7 +131,7 @@ pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: 
     let mut latest: HashMap<(String, String), Annotation> =
         known.latest().into_iter().map(|annotation| (of(annotation), annotation.clone())).collect();
     // A file may hold what somebody said before; reading it again adds nothing.
-    let mut known: HashSet<(String, String, String)> =
+    let mut recorded: HashSet<(String, String, String)> =
         known.all.iter().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
     for (line, row) in rows {
         let dated = row.as_ref().is_ok_and(|row| row.at.is_some());
@@ -139,7 +139,7 @@ pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: 
             Err(why) => imported.refused.push((line, why)),
             Ok(new) => {
                 let is_known = latest.get(&of(&new)).is_some_and(|before| before.says(&new));
-                let is_news = known.insert((new.key.clone(), new.by.clone(), new.at.clone()));
+                let is_news = recorded.insert((new.key.clone(), new.by.clone(), new.at.clone()));
                 if is_known || (dated && !is_news) {
                     imported.known += 1;
                 } else {

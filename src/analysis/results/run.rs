@@ -98,8 +98,20 @@ pub(crate) fn runs_in(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Refuses a folder of runs for a command that takes one run; `command` is what to type in front of it.
+/// Refuses one variant for a command that takes whole runs.
+fn check_whole(path: &Path) -> Result<(), RunError> {
+    match RunRef::parse(&path.to_string_lossy()) {
+        Some(RunRef { path: run, variant: Some(_) }) => Err(RunError::input(
+            format!("`{}` is one variant, and this takes a whole run", path.display()),
+            format!("name the run: {}", shell_word(&run.display().to_string())),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses one variant, or a folder of runs, for a command that takes one run; `command` is what to type in front of it.
 pub(crate) fn check_one(path: &Path, command: &str) -> Result<(), RunError> {
+    check_whole(path)?;
     let found = runs_in(path);
     let [first, others @ ..] = &found[..] else { return Ok(()) };
     if first == path {
@@ -147,6 +159,7 @@ pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
     for path in paths {
         let found = runs_in(path);
         if found.is_empty() {
+            check_whole(path)?;
             if !path.exists() {
                 RunFolder::open(path)?;
             }

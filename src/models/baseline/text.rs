@@ -41,9 +41,7 @@ pub(super) fn is_small(word: &str) -> bool {
 
 /// The start of a word, which related words share: `directed` and `director`.
 pub(super) fn stem(word: &str) -> String {
-    let lowered = word.to_lowercase();
-    let own = lowered.trim_end_matches("'s").trim_end_matches("’s");
-    own.char_indices().nth(6).map_or(own, |(end, _)| &own[..end]).to_owned()
+    word.to_lowercase().trim_end_matches("'s").trim_end_matches("’s").chars().take(6).collect()
 }
 
 /// Words in lower case, separated by single spaces, so that case and punctuation do not matter.

@@ -137,11 +137,11 @@ impl Defaults {
 
     /// What a run's manifest says it was started with. Names that are not known are those of a newer program.
     pub fn of_run(folder: &str, values: &BTreeMap<String, String>) -> Self {
-        let value = |(name, value): (&String, &String)| {
+        let default = |(name, value): (&String, &String)| {
             let (setting, value, by) = (default_setting(name)?, value.clone(), DefaultSource::Run(folder.to_owned()));
             Some(DefaultValue { setting, value, by })
         };
-        Self(values.iter().filter_map(value).collect())
+        Self(values.iter().filter_map(default).collect())
     }
 
     pub fn all(&self, name: &str) -> impl Iterator<Item = &DefaultValue> {
