@@ -326,7 +326,6 @@ struct Shared {
     text: Box<str>,
     chars: OnceLock<usize>,
     digester: OnceLock<Digester>,
-    json: OnceLock<Box<str>>,
 }
 
 impl Prefix {
@@ -344,15 +343,6 @@ impl Prefix {
             .and(rest.as_bytes())
             .hex()
     }
-
-    /// The text as it stands inside a JSON string, quotes left away.
-    pub fn json(&self) -> &str {
-        self.0.json.get_or_init(|| {
-            // Strings always serialise, into quotes.
-            let quoted = serde_json::to_string(&self.0.text).unwrap_or_default();
-            quoted.get(1..quoted.len() - 1).unwrap_or_default().into()
-        })
-    }
 }
 
 impl Deref for Prefix {
@@ -365,8 +355,7 @@ impl Deref for Prefix {
 
 impl<T: Into<Box<str>>> From<T> for Prefix {
     fn from(text: T) -> Self {
-        let (chars, digester, json) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Shared { text: text.into(), chars, digester, json }))
+        Self(Arc::new(Shared { text: text.into(), chars: OnceLock::new(), digester: OnceLock::new() }))
     }
 }
 
@@ -408,8 +397,7 @@ mod tests {
             assert_eq!(prefix.sha256_with(rest), sha256_hex([prefix.as_bytes(), rest.as_bytes()]));
         }
         assert_eq!(prefix.chars(), 8);
-        assert_eq!(format!("\"{}\"", prefix.json()), serde_json::to_string(&prefix).expect("a string"));
         assert_eq!(serde_json::from_str::<Prefix>("\"a\\n\"").expect("a string"), Prefix::from("a\n"));
-        assert_eq!((Prefix::default().json(), Prefix::default().chars()), ("", 0));
+        assert_eq!(Prefix::default().chars(), 0);
     }
 }

@@ -15,13 +15,12 @@
 //! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
 
 use super::{ENDPOINT, Endpoint};
-use crate::base::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
+use crate::base::{FunctionCall, Functions, Message, Prompt, Request, RequestOption, RequestOptions, Role};
 use crate::models::capability::{Control, Prefill};
 use crate::models::remote::interface::{EncodeResult, EncodedRequest, lines, set_fields};
 use crate::models::remote::turns::BRIDGE;
 use crate::models::remote::turns::label_start;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
@@ -34,8 +33,6 @@ pub(super) struct BodyOptions {
     pub(super) control: Control,
 }
 
-/// The request in JSON. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
-/// only escaped once.
 pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> EncodeResult {
     use RequestOption::{MaxTokens, ParallelCalls, Seed, Stream, StreamUsage, Temperature, TopP};
     let decoding = &request.decoding;
@@ -45,7 +42,11 @@ pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> En
     let functions = request.functions.as_deref();
     let limit = decoding.max_total_tokens();
     let stops = &request.stop[..options.stops.min(request.stop.len())];
-    let mut settings = set_fields(json!({
+    let completions = options.endpoint == Endpoint::Completions;
+    let mut body = set_fields(json!({
+        "model": model,
+        "prompt": completions.then(|| joined(&request.prompt)),
+        "messages": (!completions).then(|| messages.values()),
         "add_generation_prompt": flags.then_some(false),
         "continue_final_message": flags.then_some(true),
         "tools": functions.map(Functions::openai),
@@ -56,67 +57,20 @@ pub(super) fn encode(model: &str, request: &Request, options: BodyOptions) -> En
         "max_tokens": sends(MaxTokens).then_some(limit),
         "max_completion_tokens": (!sends(MaxTokens)).then_some(limit),
     }));
-    settings.extend(
+    body.extend(
         decoding.reasoning.and_then(|asked| super::reasoning_fields(options.control, asked)).unwrap_or_default(),
     );
-    settings.extend(set_fields(json!({
+    body.extend(set_fields(json!({
         "seed": decoding.seed.filter(|_| sends(Seed)),
         "stop": Some(stops).filter(|stops| !stops.is_empty()),
         "stream": sends(Stream).then_some(true),
         "stream_options": sends(StreamUsage).then(|| json!({ "include_usage": true })),
     })));
-    let mut body = Body::begin(model, &request.prompt)?;
-    match (options.endpoint, &request.prompt) {
-        (Endpoint::Completions, Prompt::Text { prefix, rest }) => body.raw(",\"prompt\":").string(prefix, rest)?,
-        (Endpoint::Completions, Prompt::Messages(messages)) => {
-            body.raw(",\"prompt\":").value(&joined(messages))?;
-        }
-        _ => messages.write(body.raw(",\"messages\":"))?,
-    }
     let label = match (&request.prompt, messages.label) {
         (Prompt::Text { rest, .. }, Some(at)) => rest[at..].to_owned(),
         _ => String::new(),
     };
-    Ok(EncodedRequest { body: body.end(&settings)?, sent: options.sent, label })
-}
-
-/// A body that is assembled: the model, the prompt, and an object of settings.
-pub(super) struct Body(Vec<u8>);
-
-impl Body {
-    pub(super) fn begin(model: &str, prompt: &Prompt) -> serde_json::Result<Self> {
-        let mut body = Self(Vec::with_capacity(prompt.bytes() * 9 / 8 + 512));
-        body.raw("{\"model\":").value(model)?;
-        Ok(body)
-    }
-
-    pub(super) fn end(mut self, settings: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
-        let settings_at = self.0.len();
-        self.value(settings)?;
-        // The settings continue the open object.
-        self.0[settings_at] = b',';
-        Ok(self.0)
-    }
-
-    pub(super) fn raw(&mut self, json: &str) -> &mut Self {
-        self.0.extend_from_slice(json.as_bytes());
-        self
-    }
-
-    pub(super) fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> serde_json::Result<&mut Self> {
-        serde_json::to_writer(&mut self.0, value)?;
-        Ok(self)
-    }
-
-    /// A prefix and what follows it, as one string.
-    pub(super) fn string(&mut self, prefix: &Prefix, rest: &str) -> serde_json::Result<()> {
-        self.raw("\"").raw(prefix.json());
-        let quote = self.0.len();
-        self.value(rest)?;
-        // Drop the opening quote of the rest.
-        self.0.remove(quote);
-        Ok(())
-    }
+    Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: options.sent, label })
 }
 
 /// The fields of a message with reasoning, and the option that each of them is.
@@ -185,8 +139,14 @@ impl<'a> Messages<'a> {
         Self { prompt, options, label, continued: options.prefill.filter(|_| own) }
     }
 
-    fn write(&self, body: &mut Body) -> serde_json::Result<()> {
-        match self.prompt {
+    fn values(&self) -> Vec<Value> {
+        let mut sent = match self.prompt {
+            Prompt::Text { prefix, rest } => {
+                let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
+                let text = [prefix, before].concat();
+                let own = self.label.map(|_| json!({ "role": Role::Assistant, "content": label }));
+                [json!({ "role": Role::User, "content": text })].into_iter().chain(own).collect()
+            }
             Prompt::Messages(messages) => {
                 let mut sent = Vec::with_capacity(messages.len());
                 for (at, message) in messages.iter().enumerate() {
@@ -195,24 +155,13 @@ impl<'a> Messages<'a> {
                     }
                     sent.push(self.whole(message));
                 }
-                if let (Some(last), Some(Prefill::Field(name))) = (sent.last_mut(), self.continued) {
-                    last[name] = json!(true);
-                }
-                body.value(&sent)?;
+                sent
             }
-            Prompt::Text { prefix, rest } => {
-                let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
-                body.raw("[{\"role\":\"user\",\"content\":").string(prefix, before)?;
-                if self.label.is_some() {
-                    body.raw("},{\"role\":\"assistant\",\"content\":").value(label)?;
-                    if let Some(Prefill::Field(name)) = self.continued {
-                        body.raw(",").value(name)?.raw(":true");
-                    }
-                }
-                body.raw("}]");
-            }
+        };
+        if let (Some(last), Some(Prefill::Field(name))) = (sent.last_mut(), self.continued) {
+            last[name] = json!(true);
         }
-        Ok(())
+        sent
     }
 
     fn is_bridged(&self, message: &Message, next: &Message) -> bool {
@@ -240,8 +189,9 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// The messages as one text, with a newline at the end unless the last one is the model's own.
-fn joined(messages: &[Message]) -> String {
+/// The prompt as one text; messages with a newline at the end unless the last one is the model's own.
+fn joined(prompt: &Prompt) -> String {
+    let Prompt::Messages(messages) = prompt else { return prompt.to_text() };
     let mut text = lines(messages);
     if messages.last().is_some_and(|last| last.role != Role::Assistant) && !text.ends_with('\n') {
         text.push('\n');

@@ -24,7 +24,6 @@
 //! <https://github.com/openai/openai-java/issues/585>, <https://github.com/openai/codex/issues/12669>.
 
 use super::answer::arguments_text;
-use super::body::Body;
 use super::response_reasoning;
 use crate::base::finish::REFUSAL;
 use crate::base::{
@@ -65,7 +64,13 @@ pub(super) fn encode(
         (Summary, summary),
         (Include, include),
     ];
-    let settings = set_fields(json!({
+    let input = match &request.prompt {
+        Prompt::Text { .. } => json!(request.prompt.to_text()),
+        Prompt::Messages(messages) => messages.iter().flat_map(items).collect(),
+    };
+    let body = set_fields(json!({
+        "model": model,
+        "input": input,
         "tools": functions.map(tools),
         "tool_choice": functions.filter(|functions| functions.required).map(|_| "required"),
         "parallel_tool_calls": one_call.then_some(false),
@@ -77,15 +82,7 @@ pub(super) fn encode(
         "store": false,
         "stream": stream.then_some(true),
     }));
-    let mut body = Body::begin(model, &request.prompt)?;
-    body.raw(",\"input\":");
-    match &request.prompt {
-        Prompt::Text { prefix, rest } => body.string(prefix, rest)?,
-        Prompt::Messages(messages) => {
-            body.value(&messages.iter().flat_map(items).collect::<Vec<_>>())?;
-        }
-    }
-    Ok(EncodedRequest { body: body.end(&settings)?, sent: sent.into(), label: String::new() })
+    Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
 }
 
 fn items(message: &Message) -> Vec<Value> {
