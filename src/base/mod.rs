@@ -67,6 +67,7 @@ pub use trajectory::{
     ToolAnswer, Trajectory, Vote,
 };
 
+use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Each of them once, in their order.
@@ -86,6 +87,21 @@ pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn yes() -> bool {
     true
+}
+
+/// What an amount of money in a record may be at most, so that every sum of them is a number.
+pub(crate) const MAX_USD: f64 = 1e12;
+/// The same in words.
+pub(crate) const USD: &str = "US dollars from 0 to 1e12";
+
+/// An amount of money. Records may come from others: one below zero would undo what a limit counts.
+pub(crate) fn usd<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(wrong) if !(0.0..=MAX_USD).contains(&wrong) => {
+            Err(D::Error::invalid_value(Unexpected::Float(wrong), &USD))
+        }
+        amount => Ok(amount),
+    }
 }
 
 /// For fields that a record leaves out where they say nothing.

@@ -224,7 +224,7 @@ impl Usage {
     }
 
     pub fn total(self) -> u64 {
-        self.prompt_tokens + self.completion_tokens + self.unsplit_tokens
+        self.prompt_tokens.saturating_add(self.completion_tokens).saturating_add(self.unsplit_tokens)
     }
 
     /// The same, if it is known of all tokens whether they are of prompts or of completions.
@@ -387,8 +387,13 @@ impl Serialize for Prefix {
 
 #[cfg(test)]
 mod tests {
-    use super::Prefix;
+    use super::{Prefix, Usage};
     use crate::base::sha256_hex;
+
+    #[test]
+    fn tokens_of_a_foreign_record_do_not_wrap_around() {
+        assert_eq!(Usage::new(1 << 63, 1 << 63).total(), u64::MAX);
+    }
 
     #[test]
     fn what_is_made_once_is_what_would_be_made_each_time() {

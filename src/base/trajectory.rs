@@ -56,7 +56,7 @@ pub struct Trajectory<S = String> {
     /// Tokens over all calls whose server counted them.
     pub usage: Usage,
     /// Cost of all calls in US dollars, where prices are known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::usd", skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// When the episode began, RFC 3339 in UTC.
     pub started_at: S,

@@ -6,7 +6,7 @@ use super::jsonl::answer;
 use super::scores::is_nan;
 use super::table::Records;
 use super::{DatasetError, bytes, records};
-use crate::base::{Step, Tool, Usage, unique};
+use crate::base::{MAX_USD, Step, Tool, USD, Usage, unique};
 use serde_json::{Map, Value};
 
 /// Fields that hold the answer; a file has one of them.
@@ -101,7 +101,7 @@ fn row(record: &Record, answers: &str) -> Result<AnswerRow, Fault> {
         answer: given.filter(|answer| !answer.trim().is_empty()),
         steps: record.get("steps").map(steps).transpose()?.flatten(),
         usage: usage(record)?,
-        cost_usd: number(record, cost, "US dollars, 0 or more", f64::MAX)?,
+        cost_usd: number(record, cost, USD, MAX_USD)?,
         wall_ms: count(record, "wall_ms")?,
         confidence,
         error: record.optional_string("error")?.filter(|error| !error.trim().is_empty()),
@@ -266,7 +266,7 @@ mod tests {
             ("id,answer\n,x\n", &["`a.csv`", "line 2", "`id`", "no `question`"][..]),
             ("id,answer,confidence\na,x,0.5\nb,x,high\n", &["line 3", "`confidence`", "`\"high\"`", "0 to 1"]),
             ("id,answer,confidence\na,x,95\n", &["line 2", "`confidence`", "95"]),
-            ("id,answer,cost\na,x,-1\n", &["`cost`", "-1", "0 or more"]),
+            ("id,answer,cost\na,x,-1\n", &["`cost`", "-1", "from 0 to 1e12"]),
             ("id,answer,tokens\na,x,1.5\n", &["`tokens`", "1.5", "whole number"]),
             ("id,answer,prompt_tokens\na,x,1\n", &["`prompt_tokens`", "need each other"]),
             ("id,answer,steps\na,x,three\n", &["`steps`", "three", "a list"]),

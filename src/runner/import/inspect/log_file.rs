@@ -5,7 +5,9 @@ use crate::base::bounded::{fill_at_most, read_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{is_secret_name, printable, visible_line};
 use crate::base::trajectory::TRAJECTORY_VERSION;
-use crate::base::{DecodingRecord, LogRecord, Outcome, Reasoning, Trajectory, Usage, Variant, json_error, sha256_hex};
+use crate::base::{
+    DecodingRecord, LogRecord, MAX_USD, Outcome, Reasoning, Trajectory, Usage, Variant, json_error, sha256_hex,
+};
 use crate::net::redact;
 use crate::runner::error::RunError;
 use crate::runner::import::{displayed, imported_variant, unreadable};
@@ -489,8 +491,8 @@ impl Sample {
     fn usage(&self) -> (Usage, Option<f64>) {
         let all = || self.model_usage.iter().flat_map(Map::values);
         let cost: Option<f64> = all().map(|usage| usage["total_cost"].as_f64()).sum();
-        let sane = |usage: &Value| usage["total_cost"].as_f64().is_none_or(|cost| cost >= 0.0);
-        let cost = cost.filter(|cost| cost.is_finite() && all().next().is_some() && all().all(sane));
+        let sane = |usage: &Value| usage["total_cost"].as_f64().is_none_or(|cost| (0.0..=MAX_USD).contains(&cost));
+        let cost = cost.filter(|_| all().next().is_some() && all().all(sane));
         // A count below zero is none, and makes none of the sum.
         if all().any(is_miscounted) {
             return (Usage::default(), cost);
