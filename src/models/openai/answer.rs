@@ -177,6 +177,9 @@ pub(super) fn arguments_text(arguments: &Value) -> String {
     }
 }
 
+/// How many of the last calls a piece may belong to: a reply of nothing but calls must not take quadratic time.
+const MAX_OPEN_CALLS: usize = 64;
+
 /// Adds the pieces of an event to the calls so far, whose indices are `indices`: servers may begin to count anywhere, give
 /// all calls the same index, or give none.
 fn call(delta: &Map<String, Value>, calls: &mut Vec<FunctionCall>, indices: &mut Vec<Option<u64>>) {
@@ -184,7 +187,10 @@ fn call(delta: &Map<String, Value>, calls: &mut Vec<FunctionCall>, indices: &mut
         let continued = {
             let last = |same_id: bool| {
                 let fits = |at: usize| index.is_none() || indices[at] == index;
-                (0..calls.len()).rev().find(|at| fits(*at) && (!same_id || calls[*at].id == piece.id))
+                (0..calls.len())
+                    .rev()
+                    .take(MAX_OPEN_CALLS)
+                    .find(|at| fits(*at) && (!same_id || calls[*at].id == piece.id))
             };
             let same = if piece.id.is_empty() { None } else { last(true) };
             same.or_else(|| last(false)).filter(|at| !begins(&piece, &calls[*at]))
@@ -211,7 +217,10 @@ fn begins(piece: &FunctionCall, call: &FunctionCall) -> bool {
         return true;
     }
     // A name in the middle of the arguments is a repeated one, unless it is another.
-    let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
+    let is_whole = || {
+        let ends = call.arguments.trim_end().ends_with('}');
+        ends && serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok()
+    };
     let goes_on = is_same && piece.arguments.trim().is_empty();
     !piece.name.is_empty() && !call.arguments.is_empty() && (piece.name != call.name || is_whole() && !goes_on)
 }
