@@ -165,3 +165,15 @@ fn golds_in_our_own_layout_have_the_same_figures() {
     let own = report(dir.root(), "fever.jsonl", &predictions, &["fever"]);
     assert_eq!(own["aggregate"], report(dir.root(), "claims.jsonl", &predictions, &["fever"])["aggregate"]);
 }
+
+#[test]
+fn a_question_that_is_predicted_twice_is_refused() {
+    let dir = WorkDir::new();
+    dir.write("gold.jsonl", "{\"id\":\"1\",\"question\":\"q\",\"answers\":[\"Paris\"]}\n");
+    for (name, field) in [("\"id\":1", "id"), ("\"question\":\"q\"", "question")] {
+        dir.write("twice.jsonl", format!("{{{name},\"answer\":\"paris\"}}\n{{{name},\"answer\":\"x\"}}\n"));
+        let ran =
+            dir.wikitrail(&["score", "--metric", "aliases", "--gold", "gold.jsonl", "--predictions", "twice.jsonl"]);
+        ran.refused(3, &[&format!("field `{field}`"), "predicted twice: record 1 has it too"]);
+    }
+}

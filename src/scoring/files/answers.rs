@@ -275,17 +275,21 @@ impl Answers {
     fn rows(file: JsonFile<'_>) -> Result<Self, FileError> {
         let mut rows = file.records::<Row>(PREDICTIONS)?;
         let mut answers = HashMap::with_capacity(rows.list.len());
+        let mut records = HashMap::with_capacity(rows.list.len());
         for (index, row) in std::mem::take(&mut rows.list).into_iter().enumerate() {
-            let key = match row.id {
-                Some(Value::String(id)) => Some(id),
-                Some(Value::Number(id)) => Some(id.to_string()),
-                None => row.question,
+            let (field, key) = match row.id {
+                Some(Value::String(id)) => ("id", Some(id)),
+                Some(Value::Number(id)) => ("id", Some(id.to_string())),
+                None => ("question", row.question),
                 Some(other) => {
                     let what = format!("expected a text or a number, found `{}`", excerpt(&other.to_string()));
                     return Err(rows.error(index, "id", what));
                 }
             };
             let key = key.ok_or_else(|| rows.error(index, "id", "missing, and there is no `question`"))?;
+            if let Some(first) = records.insert(key.clone(), index) {
+                return Err(rows.error(index, field, format!("predicted twice: record {} has it too", first + 1)));
+            }
             // Without an answer there is no prediction.
             answers.extend(row.prediction.map(|prediction| (key, prediction)));
         }
