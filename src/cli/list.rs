@@ -124,8 +124,19 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
     let folder = RunFolder::open(&args.run)?;
     // A folder that holds something else is not written to.
     folder.manifest()?;
-    let before = folder.notes()?;
-    let mut notes = before.clone();
+    let changes = args.text.is_some() || !args.tag.is_empty() || !args.untag.is_empty();
+    let notes = if changes { folder.change_notes(|notes| change(args, notes))? } else { folder.notes()? };
+    let mut out = stdout();
+    if args.json {
+        json_line(&mut out, &notes)?;
+        return Ok(failure::OK);
+    }
+    writeln!(out, "{}: {}", shell_word(&args.run.display().to_string()), visible_line(&notes.note, 2000))?;
+    writeln!(out, "tags: {}", tag_list(&notes.tags))?;
+    Ok(failure::OK)
+}
+
+fn change(args: &NoteArgs, notes: &mut Notes) -> anyhow::Result<()> {
     for tag in &args.tag {
         let tag = tag.trim();
         if tag.contains(',') || crate::analysis::annotations::bad_name(tag).is_some() {
@@ -144,17 +155,7 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
     if let Some(text) = &args.text {
         notes.note.clone_from(text);
     }
-    if notes != before {
-        folder.write_notes(&notes)?;
-    }
-    let mut out = stdout();
-    if args.json {
-        json_line(&mut out, &notes)?;
-        return Ok(failure::OK);
-    }
-    writeln!(out, "{}: {}", shell_word(&args.run.display().to_string()), visible_line(&notes.note, 2000))?;
-    writeln!(out, "tags: {}", tag_list(&notes.tags))?;
-    Ok(failure::OK)
+    Ok(())
 }
 
 fn tag_list(tags: &[String]) -> String {

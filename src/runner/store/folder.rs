@@ -1,7 +1,7 @@
 //! The run folder: creating and opening it; its manifest, questions, prompts and notes.
 
 use super::journal::{self, Episodes, Journaled, replace, replace_with};
-use super::lock::{CLASSIFICATIONS, Claim, VERDICTS, is_held, is_lock};
+use super::lock::{CLASSIFICATIONS, Claim, NOTES, VERDICTS, await_lock, is_held, is_lock};
 use super::records::{Shard as RecordFile, is_of_another, json};
 use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
 use crate::base::bounded::{read_at_most, read_line, text_at_most, too_long};
@@ -34,7 +34,6 @@ pub(crate) struct RunFolder {
 pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
 const ANNOTATIONS: &str = "annotations.jsonl";
-pub(super) const NOTES: &str = "notes.json";
 
 impl RunFolder {
     pub(crate) const EXPERIMENT: &'static str = "experiment.toml";
@@ -250,8 +249,20 @@ impl RunFolder {
         if path.is_file() { read_versioned(&path, NOTES_VERSION) } else { Ok(Notes::default()) }
     }
 
-    pub(crate) fn write_notes(&self, notes: &Notes) -> Result<(), StoreError> {
-        write_json(&self.path().join(NOTES), notes)
+    /// Changes the notes and writes them, unless that fails or changes nothing. Others may do so at the same time.
+    pub(crate) fn change_notes<E: From<StoreError>>(
+        &self,
+        change: impl FnOnce(&mut Notes) -> Result<(), E>,
+    ) -> Result<Notes, E> {
+        let path = self.path().join(NOTES);
+        let _lock = await_lock(&path)?;
+        let before = self.notes()?;
+        let mut notes = before.clone();
+        change(&mut notes)?;
+        if notes != before {
+            write_json(&path, &notes)?;
+        }
+        Ok(notes)
     }
 
     pub(crate) fn annotations(&self) -> PathBuf {

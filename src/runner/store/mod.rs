@@ -77,7 +77,7 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                "free some space and run the same command with --resume: every finished episode is kept"
+                "free some space, then run the same command again, `run` with --resume: every finished episode is kept"
             }
             Self::Io { source, .. } if is_not_own(source) => NOT_OWN_HINT,
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge => {
@@ -86,7 +86,8 @@ impl StoreError {
             Self::Io { action: "read" | "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
                 "restore it, or check the path"
             }
-            Self::Io { action: "read" | "open", .. } => "check that it exists and may be read",
+            Self::Io { action: "read", .. } => "check that it exists and may be read",
+            Self::Io { action: "open", .. } => "check that it exists and may be read and written",
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } | Self::Absent { .. } => {
                 "name a folder created by `wikitrail run`, such as results/<run>"
@@ -94,7 +95,7 @@ impl StoreError {
             Self::BadManifest { path, .. } if folder::is_shard_record(path) => {
                 "restore the file, or remove it: it holds the times of one shard and nothing else"
             }
-            Self::BadManifest { path, .. } if path.ends_with(folder::NOTES) => {
+            Self::BadManifest { path, .. } if path.ends_with(lock::NOTES) => {
                 "restore the file, or remove it: it holds notes and nothing else"
             }
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",

@@ -229,7 +229,7 @@ pub(super) fn only_trajectories(path: &Path, mut reader: impl BufRead) -> Result
             Ok(Err(found)) => {
                 return Err(StoreError::Newer { path: path.to_owned(), found, known: TRAJECTORY_VERSION });
             }
-            Err(_) if torn => {}
+            Err(error) if torn && error.is_eof() => {}
             Err(_) => return Err(StoreError::Foreign { path: path.to_owned(), line: number }),
         }
     }

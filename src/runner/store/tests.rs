@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::bounded::MAX_LINE_BYTES;
-use crate::base::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
+use crate::base::{Call, Compat, Notes, Outcome, Paid, Question, Step, Trajectory, Usage};
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -221,8 +221,13 @@ fn a_trajectory_file_by_itself_is_appended_to_and_any_other_file_is_not_changed(
     drop(second);
     let read: Vec<_> = Records::of_file(&path).unwrap().iter().map(|t| t.unwrap().id).collect();
     assert_eq!(read, ["a", "c"]);
-    for (text, line) in [("hello", 1), ("{\"x\":1}\n", 1), (&format!("{good}notes\n"), 2), (&format!("{good}{{}}"), 2)]
-    {
+    for (text, line) in [
+        ("hello", 1),
+        ("{\"x\":1}\n", 1),
+        (&format!("{good}notes\n"), 2),
+        (&format!("{good}{{}}"), 2),
+        ("{\"v\":1,\"mine\":\"x\"}", 1),
+    ] {
         fs::write(&path, text).unwrap();
         let error = Appender::alone(&path).expect_err(text);
         assert!(matches!(&error, StoreError::Foreign { line: at, .. } if *at == line), "{error} for {text}");
@@ -230,6 +235,39 @@ fn a_trajectory_file_by_itself_is_appended_to_and_any_other_file_is_not_changed(
     }
     fs::write(&path, "{\"v\":99}\n").unwrap();
     assert!(matches!(Appender::alone(&path), Err(StoreError::Newer { found: 99, .. })));
+}
+
+#[test]
+fn notes_that_are_changed_at_once_are_all_kept() {
+    let (_dir, folder, _) = run(&[finished("a", 0)]);
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let (folder, tag) = (&folder, format!("t{n}"));
+            scope.spawn(move || {
+                let add = |notes: &mut Notes| -> Result<(), StoreError> {
+                    notes.tags.push(tag);
+                    Ok(())
+                };
+                folder.change_notes(add).unwrap();
+            });
+        }
+    });
+    assert_eq!(folder.notes().unwrap().tags.len(), 8);
+    assert!(folder.path().join(".lock.notes").exists() && RunFolder::is_own(".lock.notes"));
+}
+
+#[test]
+fn an_amount_of_money_that_no_episode_costs_is_not_read() {
+    let line = |usd: &str| {
+        let mut line = serde_json::to_string(&finished("a", 0)).unwrap();
+        line.replace_range(line.len() - 1.., &format!(",\"cost_usd\":{usd}}}"));
+        super::records::parse::<String>(line.as_bytes())
+    };
+    for (usd, read) in
+        [("0.5", true), ("null", true), ("1e12", true), ("-1", false), ("-1000.5", false), ("1e308", false)]
+    {
+        assert_eq!(line(usd).is_ok(), read, "{usd}: {:?}", line(usd));
+    }
 }
 
 #[cfg(unix)]
