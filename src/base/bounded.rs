@@ -17,14 +17,18 @@ pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
 pub fn fill_at_most(bytes: &mut Vec<u8>, source: impl Read, most: u64) -> io::Result<()> {
     source.take((most + 1).saturating_sub(bytes.len() as u64)).read_to_end(bytes)?;
     if bytes.len() as u64 > most {
-        let (size, unit) = match most {
-            _ if most >= 1 << 30 => (most >> 30, "GiB"),
-            _ if most >= 1 << 20 => (most >> 20, "MiB"),
-            _ => (most >> 10, "KiB"),
-        };
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {size} {unit}")));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(most))));
     }
     Ok(())
+}
+
+/// A limit in words: `64 MiB`.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes >= 1 << 30 => format!("{} GiB", bytes >> 30),
+        _ if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
+        _ => format!("{} KiB", bytes >> 10),
+    }
 }
 
 /// Reads a line with its end; returns its length, 0 at the end of `source`. Of one that is [`too_long`], the rest is skipped.
@@ -38,7 +42,7 @@ pub fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<us
 
 /// Why a `line` of this length was not read whole.
 pub fn too_long(line: &[u8], length: usize) -> Option<String> {
-    (length > line.len()).then(|| format!("longer than {} MiB", MAX_LINE_BYTES >> 20))
+    (length > line.len()).then(|| format!("longer than {}", size(MAX_LINE_BYTES)))
 }
 
 /// Lines without their ends. One that is too long is an error, which says its number.

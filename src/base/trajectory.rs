@@ -2,12 +2,14 @@
 //! keeps of one that has not ended; and what its calls cost.
 
 use super::named;
+use super::text::cut;
 use super::{
     Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex, unique,
 };
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{AddAssign, Range};
@@ -481,6 +483,31 @@ impl<S> Trajectory<S> {
     /// Number of model calls over all steps, copied ones left out.
     pub fn call_count(&self) -> usize {
         self.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.copied).count()
+    }
+}
+
+impl Trajectory {
+    /// Cuts each text that is only evidence after this many characters, and leaves out what a provider or another program
+    /// wrote in its own form. Answer, outcome, scores, tokens, costs and times stay.
+    pub fn shorten(&mut self, most: usize) {
+        let shorten = |text: &mut String| {
+            if let Cow::Owned(shorter) = cut(text, most) {
+                *text = shorter;
+            }
+        };
+        self.votes.iter_mut().flat_map(|vote| [&mut vote.answer, &mut vote.normalized]).for_each(shorten);
+        for step in &mut self.steps {
+            let Step { thought, input, action_text, observation, note, discarded, calls, .. } = step;
+            let texts = [thought, input, action_text, observation, note, discarded];
+            texts.into_iter().flatten().for_each(shorten);
+            for call in calls {
+                // Each request is recorded as what the one before it lacks: all of them stay, or none.
+                (call.verbatim, call.sent) = (None, None);
+                call.stop.iter_mut().chain([&mut call.completion]).chain(&mut call.reasoning).for_each(shorten);
+                let functions = call.calls.iter_mut();
+                functions.flat_map(|one| [&mut one.id, &mut one.name, &mut one.arguments]).for_each(shorten);
+            }
+        }
     }
 }
 

@@ -7,12 +7,13 @@ use super::folder::OpenRun;
 use super::job::Job;
 use super::pace::Pacer;
 use super::summary::Summary;
+use crate::base::bounded::{MAX_LINE_BYTES, size};
 use crate::base::text::{counted, shell_word};
 use crate::base::{Manifest, RunEvent, Trajectory, Wait};
 use crate::runner::agent::Episode;
 #[cfg(feature = "serve")]
 use crate::runner::agent::program;
-use crate::runner::store::{Appender, StoreError};
+use crate::runner::store::{Appender, StoreError, episode_line};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeSet;
@@ -359,11 +360,19 @@ fn write_episodes(
         {
             batch.push(next);
         }
-        if let Err(error) = appender.append(batch.iter().map(AsRef::as_ref)) {
-            full.send_replace(true);
-            let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
-            batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
-            return Err(rescue_episodes(&error, &mut appender, &batch, &std::env::temp_dir()));
+        match appender.append(batch.iter().map(AsRef::as_ref)) {
+            Ok(0) => {}
+            Ok(shortened) => {
+                let (what, most) = (counted(shortened, "record"), size(MAX_LINE_BYTES));
+                let note = format!("warning: shortened {what} of more than {most}; `show` says by how much");
+                let _ = events.blocking_send(RunEvent::Note(note));
+            }
+            Err(error) => {
+                full.send_replace(true);
+                let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
+                batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
+                return Err(rescue_episodes(&error, &mut appender, &batch, &std::env::temp_dir()));
+            }
         }
         written = Some(Instant::now());
         for trajectory in batch {
@@ -448,9 +457,8 @@ fn rescue_episodes(
     let mut lines = Vec::new();
     if appender.append(episodes.iter().map(AsRef::as_ref)).is_err() {
         for episode in episodes {
-            // Nothing in an episode cannot be written as JSON; a line without its end is dropped when it is read.
-            let _ = serde_json::to_writer(&mut lines, episode.as_ref());
-            lines.push(b'\n');
+            // One that is too long even without its steps is the only one that has no line.
+            lines.extend(episode_line(episode, MAX_LINE_BYTES, appender.path()).unwrap_or_default().0);
         }
     }
     let unwritten = Unwritten {

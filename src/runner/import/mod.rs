@@ -123,7 +123,7 @@ fn write_run<'t>(
         new.write_manifest(manifest)?;
         new.write_questions(questions.into_iter().map(|question| stored(question.borrow())))?;
         let lock = new.lock(None)?;
-        new.appender(&lock)?.append(episodes)
+        new.appender(&lock)?.append(episodes).map(drop)
     })
     .map(drop)
 }

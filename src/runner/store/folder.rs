@@ -4,11 +4,11 @@ use super::journal::{self, Episodes, Journaled, replace, replace_with};
 use super::lock::{CLASSIFICATIONS, Claim, NOTES, VERDICTS, await_lock, is_held, is_lock};
 use super::records::{Shard as RecordFile, is_of_another, json};
 use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
-use crate::base::bounded::{read_at_most, read_line, text_at_most, too_long};
+use crate::base::bounded::{MAX_LINE_BYTES, read_at_most, read_line, size, text_at_most, too_long};
 use crate::base::json_error::{self, in_file};
 use crate::base::manifest::{MANIFEST_VERSION, NOTES_VERSION};
 use crate::base::shard::SHARD_VERSION;
-use crate::base::text::printable;
+use crate::base::text::{excerpt, printable};
 use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant};
 use crate::net::recording::{TEMPORARY, create_beside, create_own_folder, sync_folder};
 use serde::Deserialize;
@@ -173,10 +173,17 @@ impl RunFolder {
         read_text(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
+    /// A question that takes more than half a line is an error, before anything is paid: the lines of its episodes hold it.
     pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
+        const MOST: u64 = MAX_LINE_BYTES / 2;
         replace_with(&self.questions_path(), |file| {
             for question in questions {
-                serde_json::to_writer(&mut *file, &question)?;
+                let line = serde_json::to_vec(&question)?;
+                if line.len() as u64 > MOST {
+                    let why = format!("the question `{}` is longer than {}", excerpt(&question.id), size(MOST));
+                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+                }
+                file.write_all(&line)?;
                 file.write_all(b"\n")?;
             }
             Ok(())

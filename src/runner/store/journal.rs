@@ -198,7 +198,8 @@ impl Journal {
         paid
     }
 
-    /// Keeps an event, and waits until it is on disk.
+    /// Keeps an event, and waits until it is on disk. One whose line could not be read again is not kept: a resumed run
+    /// makes it once more.
     pub(crate) async fn keep(
         &self,
         key: &str,
@@ -208,6 +209,9 @@ impl Journal {
     ) -> Result<(), TapeError> {
         let (path, of) = (self.writer.path(), Line { key: key.into(), variant: variant.into(), sample, event });
         let line = line("append to", &of, path).map_err(|error| tape_error("append to", path, error))?;
+        if line.len() as u64 > bounded::MAX_LINE_BYTES {
+            return Ok(());
+        }
         self.writer.write(Item::Line(key.to_owned(), line)).await
     }
 

@@ -3,7 +3,8 @@
 
 use super::records::only_trajectories;
 use super::{Journal, Skipped, StoreError, line, tape_error};
-use crate::base::bounded::{read_line, too_long};
+use crate::base::bounded::{MAX_LINE_BYTES, read_line, size, too_long};
+use crate::base::text::{excerpt, thousands};
 use crate::base::{Trajectory, locked};
 use crate::net::recording::{LineFile, TapeError, Writer, is_not_own, read_own};
 use serde::Serialize;
@@ -68,15 +69,18 @@ impl Appender {
         self.dropped
     }
 
-    /// Appends episodes and waits until they are on disk. On an error the file keeps none of them.
+    /// Appends episodes and waits until they are on disk. On an error the file keeps none of them. Returns how many were
+    /// shortened, because their lines could not be read again.
     pub(crate) fn append<'a>(
         &mut self,
         trajectories: impl IntoIterator<Item = &'a Trajectory>,
-    ) -> Result<(), StoreError> {
-        let (mut lines, mut measured) = (Vec::new(), Vec::new());
+    ) -> Result<usize, StoreError> {
+        let (mut lines, mut measured, mut shortened) = (Vec::new(), Vec::new(), 0);
         for trajectory in trajectories {
             measured.extend(Some(&trajectory.key).filter(|_| trajectory.measured()));
-            lines.extend(line("append to", trajectory, &self.lines.path)?);
+            let (line, is_whole) = episode_line(trajectory, MAX_LINE_BYTES, &self.lines.path)?;
+            lines.extend(line);
+            shortened += usize::from(!is_whole);
         }
         self.lines.append(&lines)?;
         if let Some(journal) = &self.journal {
@@ -84,8 +88,43 @@ impl Appender {
                 journal.ended(key);
             }
         }
-        Ok(())
+        Ok(shortened)
     }
+}
+
+/// The line of an episode, of at most `limit` bytes: readers leave out what is longer, and `--resume` would pay for it again.
+/// Of its evidence as much is cut as that takes, which its `detail` says; `false` then. An error if it is too long without
+/// its steps.
+pub(crate) fn episode_line(trajectory: &Trajectory, limit: u64, path: &Path) -> Result<(Vec<u8>, bool), StoreError> {
+    /// Characters that are kept of each text.
+    const LENGTHS: [usize; 5] = [64 << 10, 16 << 10, 4 << 10, 1 << 10, 256];
+    let fits = |line: &Vec<u8>| line.len() as u64 <= limit;
+    let whole = line("append to", trajectory, path)?;
+    if fits(&whole) {
+        return Ok((whole, true));
+    }
+    drop(whole);
+    let said = trajectory.detail.as_ref().map_or_else(String::new, |detail| format!("{detail}; "));
+    let mut short = trajectory.clone();
+    let mut shorter = |what: &str, shorten: &dyn Fn(&mut Trajectory)| {
+        shorten(&mut short);
+        short.detail = Some(format!("{said}the record was longer than {}: {what}", size(limit)));
+        line("append to", &short, path)
+    };
+    for most in LENGTHS {
+        let what = format!("texts were cut after {} characters", thousands(most));
+        let cut = shorter(&what, &|short| short.shorten(most))?;
+        if fits(&cut) {
+            return Ok((cut, false));
+        }
+    }
+    let without_steps = |short: &mut Trajectory| (short.steps, short.steps_recorded) = (Vec::new(), false);
+    let bare = shorter("its steps were left out", &without_steps)?;
+    if fits(&bare) {
+        return Ok((bare, false));
+    }
+    let why = format!("the record of `{}` is longer than {}", excerpt(&trajectory.id), size(limit));
+    Err(StoreError::io("append to", path)(io::Error::new(io::ErrorKind::FileTooLarge, why)))
 }
 
 /// How often a file is tried that another process holds: it does so for one line.

@@ -34,7 +34,7 @@ mod union;
 
 pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
-pub(crate) use lines::{Appender, LineWriter, append_lines, carry_lines, read_lines};
+pub(crate) use lines::{Appender, LineWriter, append_lines, carry_lines, episode_line, read_lines};
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use records::{Records, Skipped};
 pub(crate) use union::{Keep, Union};
@@ -80,6 +80,11 @@ impl StoreError {
                 "free some space, then run the same command again, `run` with --resume: every finished episode is kept"
             }
             Self::Io { source, .. } if is_not_own(source) => NOT_OWN_HINT,
+            Self::Io { action: "write" | "append to", source, .. }
+                if source.kind() == std::io::ErrorKind::FileTooLarge && source.raw_os_error().is_none() =>
+            {
+                "shorten the question, its answers and its passages"
+            }
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge => {
                 "no run writes that: restore the file, or remove what was added to it"
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::bounded::MAX_LINE_BYTES;
-use crate::base::{Call, Compat, Notes, Outcome, Paid, Question, Step, Trajectory, Usage};
+use crate::base::{Call, Compat, Notes, Outcome, Paid, Question, Step, Trajectory, Usage, Verbatim, Vote};
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -147,6 +147,69 @@ fn a_line_without_end_is_named_and_not_held() {
     let [journal, questions] = read.map(|read| read.unwrap_err().to_string());
     assert!(journal.ends_with("journal.jsonl`: line 2 is longer than 16 MiB"), "{journal}");
     assert!(questions.ends_with("questions.jsonl`, line 2: it is longer than 16 MiB"), "{questions}");
+}
+
+/// A thousand samples whose reasoning is kept, or a program's long requests, are more than a line may hold.
+#[test]
+fn an_episode_that_is_too_long_for_its_line_is_recorded_shortened() {
+    let text = |length: usize| "word \u{1}".repeat(length / 6);
+    let calls = |reasoning| {
+        let usage = Some(Usage { prompt_tokens: 7, completion_tokens: 2, ..Usage::default() });
+        let verbatim = Some(Verbatim { endpoint: "messages".to_owned(), content: text(900).into() });
+        let call = Call { completion: text(600), reasoning: Some(text(reasoning)), usage, verbatim, ..Call::default() };
+        vec![call]
+    };
+    let step = |reasoning| Step { observation: Some("seen".to_owned()), calls: calls(reasoning), ..Step::default() };
+    let mut long = finished("a", 0);
+    long.detail = Some("as it was".to_owned());
+    let record = |long: &Trajectory, limit: u64| {
+        let (line, is_whole) = episode_line(long, limit, Path::new("t")).unwrap();
+        assert_eq!(is_whole, limit == 64 << 20);
+        assert!(line.len() as u64 <= limit && line.ends_with(b"}\n"));
+        serde_json::from_slice::<Trajectory>(&line).unwrap()
+    };
+    long.steps = (0..20).map(|_| step(90_000)).collect();
+    assert_eq!(record(&long, 64 << 20), long, "it fits");
+    let short = record(&long, 1 << 20);
+    let cut = "as it was; the record was longer than 1 MiB: texts were cut after 16,384 characters";
+    assert_eq!(short.detail.as_deref(), Some(cut));
+    let first = &short.steps[0].calls[0];
+    assert_eq!((&first.completion, &first.verbatim), (&text(600), &None));
+    assert_eq!(
+        first.reasoning.as_ref().map(|text| text.chars().count()),
+        Some(16_385),
+        "an ellipsis says that it is cut"
+    );
+    assert_eq!((short.measured(), &short.answer, Paid::of(&short)), (true, &long.answer, Paid::of(&long)));
+    assert_eq!(short.steps.len(), 20);
+
+    let bare = record(&long, 4 << 10);
+    assert_eq!((bare.steps.len(), bare.has_steps(), &bare.answer), (0, false, &long.answer));
+    assert!(bare.detail.unwrap().ends_with("4 KiB: its steps were left out"));
+    long.question = text(9_000);
+    let error = episode_line(&long, 8 << 10, Path::new("t")).unwrap_err();
+    assert_eq!(error.to_string(), "cannot append to `t`: the record of `a` is longer than 8 KiB");
+    assert!(error.hint().starts_with("shorten the question"));
+}
+
+#[test]
+fn what_is_appended_is_read_again_however_long_it_was() {
+    let long = |id: &str| Trajectory { votes: votes(MAX_LINE_BYTES), ..finished(id, 0) };
+    let votes_kept =
+        |folder: &RunFolder| folder.records().unwrap().iter().map(|t| t.unwrap().votes.len()).sum::<usize>();
+    let (_dir, folder, path) = run(&[long("a"), finished("b", 1)]);
+    assert_eq!((ids(&folder), votes_kept(&folder)), (vec!["a".to_owned(), "b".to_owned()], 2));
+    assert!(fs::metadata(path).unwrap().len() < 1 << 20);
+    let question = Question::new("q", "x".repeat(9 << 20), Vec::new());
+    let error = folder.write_questions([question].into_iter()).unwrap_err();
+    assert!(error.to_string().ends_with("questions.jsonl`: the question `q` is longer than 8 MiB"), "{error}");
+    assert!(!folder.questions_path().exists(), "nothing is left of it");
+}
+
+/// Two votes that take this many bytes.
+fn votes(bytes: u64) -> Vec<Vote> {
+    let answer = "x".repeat(usize::try_from(bytes / 2).unwrap());
+    ["yes", "no"].map(|normalized| Vote { answer: answer.clone(), normalized: normalized.to_owned(), count: 1 }).into()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The journal: what it keeps, what it counts, and what a crash leaves.
 
 use super::{RunFolder, append, trajectory};
+use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::{Call, Event, Outcome, Paid, Tool, ToolAnswer, Usage};
 use std::fs;
 
@@ -39,6 +40,19 @@ async fn start(folder: &RunFolder, keep: &[(&str, Event)], ended: &[&str]) -> [u
 
 fn paid(folder: &RunFolder) -> Paid {
     folder.paid(&folder.records().unwrap(), None).unwrap().remove("main").unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_again_is_not_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    let mut long = tool();
+    if let Event::Tool(answer) = &mut long {
+        answer.observation = "x".repeat(usize::try_from(MAX_LINE_BYTES).unwrap());
+    }
+    assert_eq!(start(&folder, &[("key-a", call(10)), ("key-b", long), ("key-b", call(20))], &[]).await, [0, 0]);
+    assert_eq!(start(&folder, &[], &[]).await, [1, 1]);
+    assert_eq!(paid(&folder).calls, 2);
 }
 
 #[tokio::test]
