@@ -68,7 +68,8 @@ impl ModelIdentity {
     }
 }
 
-/// A model whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
+/// A model whose answers are recorded. An answer that cannot be written is an error, so that a recording has no gaps but for
+/// answers that are too long for a line.
 pub type Recording = Wrapped<dyn Model, ModelIdentity, Recorder>;
 
 impl Model for Recording {

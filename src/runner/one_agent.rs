@@ -5,7 +5,7 @@ pub(crate) use super::hints::of_error as hint;
 use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
-use super::pool::Pool;
+use super::pool::{Pool, Tapes};
 use super::variant::{BuiltVariant, build, unsent_notes};
 use super::wiki::WikiSettings;
 use crate::base::{Compat, Decoding, Question, Trajectory, Variant, Wording};
@@ -25,6 +25,7 @@ pub struct OneAgent {
     pub variant: Variant,
     /// What a person should know.
     pub notes: Vec<String>,
+    tapes: Tapes,
 }
 
 impl OneAgent {
@@ -46,7 +47,7 @@ impl OneAgent {
         let mut pool = Pool::new(&experiment)?;
         let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, claims)?;
         let torn = |bytes: u64| format!("note: dropped {bytes} bytes of a torn last line of the recording");
-        Ok(Self { agent, variant, notes: pool.tapes.dropped().map(torn).into_iter().collect() })
+        Ok(Self { agent, variant, notes: pool.tapes.dropped().map(torn).into_iter().collect(), tapes: pool.tapes })
     }
 
     /// The agent with these settings.
@@ -68,9 +69,12 @@ impl OneAgent {
         self.agent.answer(&self.episode(&question.into()), None).await
     }
 
-    /// What its requests were sent without so far, because the model's server does not take it: a note for each.
+    /// What its requests were sent without so far, because the model's server does not take it, and what its recording lacks:
+    /// a note for each.
     pub fn not_sent(&self) -> Vec<String> {
-        self.agent.learned.as_ref().map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned))
+        let learned = self.agent.learned.as_ref();
+        let unsent = learned.map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned));
+        unsent.into_iter().chain(self.tapes.left_out()).collect()
     }
 
     /// The episode of a question.

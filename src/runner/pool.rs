@@ -8,9 +8,10 @@ use super::pace::Pacer;
 use super::prices::PriceList;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::Compat;
-use crate::base::text::counted;
+use crate::base::bounded::{MAX_LINE_BYTES, size};
+use crate::base::text::{counted, visible_line};
 use crate::models::{Budget, Budgeted, Model, ModelIdentity, Price, recorded};
-use crate::net::recording::{Cache, CacheCounts, Player, Recorder, TapeError};
+use crate::net::recording::{Cache, CacheCounts, LeftOut, Player, Recorder, TapeError};
 use crate::runner::experiment::{
     Concurrency, Experiment, Recording, Setting, VARIANT_SETTINGS, VariantSettings, shipped,
 };
@@ -199,8 +200,24 @@ impl Tapes {
         built
     }
 
-    /// What the cache did, for reading, once the run is over.
-    pub(crate) fn cache_notes(&self) -> Vec<String> {
+    /// What the recording lacks, and what the cache did, for reading, once the run is over.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.left_out().into_iter().chain(self.cache_notes()).collect()
+    }
+
+    /// The answers that the recording lacks because they were too long.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let LeftOut { answers, first } = self.recorder.as_deref()?.left_out();
+        let (kind, request) = first?;
+        let (kind, request) = (kind.name(), visible_line(&request, 120));
+        let (what, most) = (counted(answers, "answer"), size(MAX_LINE_BYTES));
+        Some(format!(
+            "warning: left {what} of more than {most} out of the recording, the first to the {kind} request {request}; a \
+             replay cannot measure what asks for it: leave such questions out with --ids"
+        ))
+    }
+
+    fn cache_notes(&self) -> Vec<String> {
         let Some(cache) = &self.cache else { return Vec::new() };
         let CacheCounts { hits, misses, stored, trouble } = cache.counts();
         let mut notes = vec![format!("cache: {hits} hits, {misses} misses, {stored} stored")];

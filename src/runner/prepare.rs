@@ -232,7 +232,7 @@ async fn lock(output: &OutputPlan, listener: &mut impl Listener) -> Result<Lock,
 
 /// Why the run stopped by itself, where something is `left` to do.
 fn closing_notes(pool: &Pool, end: &End, left: Option<&Summary>) -> Vec<String> {
-    let mut lines = pool.tapes.cache_notes();
+    let mut lines = pool.tapes.notes();
     if let (End::Stopped(reason), Some(summary)) = (end, left) {
         lines.push(format!("stopped: {reason}; what was in flight is recorded"));
         let hint = pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest));

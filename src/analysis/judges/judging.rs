@@ -199,7 +199,7 @@ impl<V: JudgeTask> Judging<V> {
         if let Some(error) = &done.unwritten {
             return Err(self.unwritten(error, &lines));
         }
-        let mut notes = self.pool.tapes.cache_notes();
+        let mut notes = self.pool.tapes.notes();
         notes.append(&mut done.notes);
         Ok(JudgeEnd {
             end: done.end.unwrap_or(End::Done),

@@ -40,8 +40,8 @@ pub(crate) use own_file::{
     machine, open_own, read_own, signature,
 };
 pub use player::Player;
+pub use recorder::{LeftOut, Recorder, Replayed, Wrapped};
 pub(crate) use recorder::{LineFile, Writer, sync_folder};
-pub use recorder::{Recorder, Replayed, Wrapped};
 
 use crate::base::named;
 use serde::{Deserialize, Serialize};

@@ -2,14 +2,15 @@
 
 use super::line::{self, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
 use super::own_file::open_own;
-use super::{FileError, Player, TapeError};
+use super::{FileError, Kind, Player, TapeError};
 use crate::base::bounded::MAX_LINE_BYTES;
+use crate::base::locked;
 use serde::Serialize;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -19,6 +20,15 @@ pub struct Recorder {
     writer: Writer<Vec<u8>>,
     counter: Counter,
     dropped: Option<u64>,
+    left_out: Mutex<LeftOut>,
+}
+
+/// Answers that are not in the recording, because their lines could not be read again.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    pub answers: u64,
+    /// The first of these requests, as a recording stores it, and whom it asks.
+    pub first: Option<(Kind, Box<str>)>,
 }
 
 /// A request's place in the recording, taken when the request is made, since answers arrive in any order.
@@ -39,12 +49,17 @@ impl Recorder {
         let dropped = repair(&mut lines)?;
         let append = move |batch: Vec<Vec<u8>>| Ok(lines.append(&batch.concat())?);
         let writer = Writer::start(path.to_owned(), append)?;
-        Ok(Self { writer, counter: Counter::default(), dropped })
+        Ok(Self { writer, counter: Counter::default(), dropped, left_out: Mutex::default() })
     }
 
     /// Bytes of the incomplete last line that was removed on opening.
     pub fn dropped(&self) -> Option<u64> {
         self.dropped
+    }
+
+    /// What was too long to be recorded so far.
+    pub fn left_out(&self) -> LeftOut {
+        locked(&self.left_out).clone()
     }
 
     /// Takes the place of a request that is about to be made; a failed request leaves it empty.
@@ -54,10 +69,27 @@ impl Recorder {
         Place { asked, n, scope }
     }
 
-    /// Appends the answer and waits until it is on disk. On an error the file keeps none of it.
+    /// Appends the answer and waits until it is on disk. On an error the file keeps none of it. An answer whose line could
+    /// not be read again is left out, which leaves its place empty: one such line would make all others unreadable.
     pub async fn record<A: Serialize>(&self, place: Place, answer: &A) -> Result<(), TapeError> {
-        let line = line::entry_line(&place.asked, place.n, place.scope.as_deref(), answer);
-        self.writer.write(line.map_err(|error| TapeError::io("append to", self.writer.path())(error.into()))?).await
+        self.record_up_to(MAX_LINE_BYTES, place, answer).await
+    }
+
+    pub(super) async fn record_up_to<A: Serialize>(
+        &self,
+        limit: u64,
+        Place { asked, n, scope }: Place,
+        answer: &A,
+    ) -> Result<(), TapeError> {
+        let line = line::entry_line(&asked, n, scope.as_deref(), answer);
+        let line = line.map_err(|error| TapeError::io("append to", self.writer.path())(error.into()))?;
+        if line.len() as u64 > limit {
+            let mut left_out = locked(&self.left_out);
+            left_out.answers += 1;
+            left_out.first.get_or_insert_with(|| (asked.kind, asked.request.get().into()));
+            return Ok(());
+        }
+        self.writer.write(line).await
     }
 }
 

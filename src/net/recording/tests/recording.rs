@@ -1,5 +1,5 @@
 use super::super::Why;
-use super::super::{CanonicalRequest, Kind, Player, Recorder, TapeError, in_episode, in_sample};
+use super::super::{CanonicalRequest, Kind, LeftOut, Player, Recorder, TapeError, in_episode, in_sample};
 use super::{asked, file, missed, play, why};
 use serde_json::{Value, json};
 use std::fs;
@@ -63,6 +63,28 @@ async fn a_request_that_failed_leaves_its_place_empty() {
     let player = Player::open(&path).expect("opens while it is recorded");
     assert_eq!(why(&player, "a").await, Why::Gap { number: 1 });
     assert_eq!(play(&player, "a").await, Ok(json!("second")));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_for_its_line_is_left_out_and_the_rest_stays_readable() {
+    let (_dir, path) = file();
+    let recorder = Recorder::open(&path).expect("opens");
+    let record = async |prompt, answer: String| {
+        recorder.record_up_to(400, recorder.place(asked(prompt)), &json!(answer)).await.expect("is no error");
+    };
+    record("a", "short".to_owned()).await;
+    assert_eq!(recorder.left_out(), LeftOut::default());
+    for prompt in ["long", "a", "longer"] {
+        // Each of these characters takes six bytes of a line.
+        record(prompt, "\u{1}".repeat(100)).await;
+    }
+    record("b", "last".to_owned()).await;
+    let first = Some((Kind::Model, r#"{"prompt":"long","model":"m"}"#.into()));
+    assert_eq!(recorder.left_out(), LeftOut { answers: 3, first });
+    let player = Player::open(&path).expect("opens");
+    assert_eq!(play(&player, "a").await, Ok(json!("short")));
+    assert_eq!(play(&player, "b").await, Ok(json!("last")));
+    assert!(matches!(why(&player, "long").await, Why::Unknown { .. }));
 }
 
 #[tokio::test]
