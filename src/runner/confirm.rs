@@ -15,6 +15,8 @@ use url::Url;
 const LONGEST_PLACE: usize = 300;
 /// Settings that say to which servers questions and pages go.
 const OF_SERVERS: [&str; 3] = ["base_url", "wiki_url", "wiki"];
+/// Settings with which a server may send them on, such as to a connector: no address by itself.
+const OF_REQUESTS: [&str; 2] = ["extra_body", "extra_header"];
 
 /// The arguments that name datasets. Nothing else that is typed opens a file to a setting: a key file is no instruction.
 const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
@@ -54,6 +56,8 @@ enum InputKind {
     Server,
     Program,
     Place,
+    /// A field or header of requests by which the server may send them on.
+    Field,
     File,
     /// Nothing makes it usable but typing it.
     NoFile,
@@ -117,16 +121,22 @@ impl Confirmation<'_> {
     fn places(&self, experiment: &Experiment) -> Vec<UntypedInput> {
         let matters =
             |place: &ExternalResource| self.untrusted.is_some() || ["base_url", "agent"].contains(&place.setting);
+        self.untyped(experiment, &matters)
+    }
+
+    fn untyped(&self, experiment: &Experiment, matters: &dyn Fn(&ExternalResource) -> bool) -> Vec<UntypedInput> {
         let untyped = places(experiment).into_iter();
-        let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
+        let untyped = untyped.filter(|place| !self.is_typed(place) && matters(place) && !self.is_own(place));
         let is_pipe = |place: &ExternalResource| {
-            let is_file = !OF_SERVERS.contains(&place.setting) && place.setting != "agent";
+            let is_file = ![&OF_SERVERS[..], &OF_REQUESTS, &["agent"]].concat().contains(&place.setting);
             is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         };
         let shown = |place: ExternalResource| UntypedInput {
             kind: match place.setting {
                 "base_url" => InputKind::Server,
                 "agent" => InputKind::Program,
+                "extra_body" => InputKind::Field,
+                "extra_header" if !place.value.contains("=env:") => InputKind::Field,
                 _ if is_pipe(&place) => InputKind::NoFile,
                 _ => InputKind::Place,
             },
@@ -135,6 +145,16 @@ impl Confirmation<'_> {
             by: self.by(),
         };
         untyped.map(shown).collect()
+    }
+
+    fn is_typed(&self, place: &ExternalResource) -> bool {
+        if place.setting != "extra_header" {
+            return self.typed.has(place.setting);
+        }
+        // Headers of a file are sent beside those that are typed.
+        let typed = self.typed.values(&["extra_header"]).filter_map(|header| header.to_str()?.split_once('='));
+        let mut typed = typed.map(|(name, value)| format!("{}={}", name.trim().to_ascii_lowercase(), value.trim()));
+        typed.any(|header| header == place.value)
     }
 
     fn is_own(&self, place: &ExternalResource) -> bool {
@@ -148,17 +168,23 @@ impl Confirmation<'_> {
         }
     }
 
-    /// The server that questions and pages go to because a file says so, unless it is one of the person's.
-    fn server(&self, experiment: &Experiment) -> Option<String> {
+    /// Where questions and pages go because a file says so, unless it is a server of the person's.
+    fn elsewhere(&self, experiment: &Experiment) -> Option<ExternalResource> {
         let of_file = |place: &ExternalResource| {
-            OF_SERVERS.contains(&place.setting) && !self.typed.has(place.setting) && !self.is_own(place)
+            [&OF_SERVERS[..], &OF_REQUESTS].concat().contains(&place.setting)
+                && !self.is_typed(place)
+                && !self.is_own(place)
         };
-        let server = places(experiment).into_iter().find(of_file)?;
-        Some(server.value.strip_prefix("retriever:").unwrap_or(&server.value).to_owned())
+        let mut place = places(experiment).into_iter().find(of_file)?;
+        place.value = place.value.strip_prefix("retriever:").unwrap_or(&place.value).to_owned();
+        Some(place)
     }
 
     fn files(&self, experiment: &Experiment) -> Result<Vec<UntypedInput>, RunError> {
-        let server = self.server(experiment);
+        let elsewhere = self.elsewhere(experiment).map(|place| match place.setting {
+            setting if OF_REQUESTS.contains(&setting) => format!("requests have {setting}"),
+            _ => format!("requests go to {}", place.value),
+        });
         let mut untyped = Vec::new();
         for file in named_files(experiment) {
             // A dataset may have been typed by a flag of its own.
@@ -175,11 +201,15 @@ impl Confirmation<'_> {
             // What a shipped file names is ours.
             let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
             let (scope, of_file) = match (stored, own) {
-                (Some((folder, _)), _) => (ReadScope::folder(folder, server.clone())?, false),
-                (None, Some(own)) => (ReadScope::file(own, server.clone())?, true),
+                (Some((folder, _)), _) => (ReadScope::folder(folder, elsewhere.clone())?, false),
+                (None, Some(own)) => (ReadScope::file(own, elsewhere.clone())?, true),
                 (None, None) => continue,
             };
             untyped.extend(self.refused(&file, &scope, of_file));
+        }
+        // Whoever decides about the files sees every field, and not only the first.
+        if self.untrusted.is_none() && !untyped.is_empty() {
+            untyped.extend(self.untyped(experiment, &|place| OF_REQUESTS.contains(&place.setting)));
         }
         Ok(untyped)
     }
@@ -268,6 +298,7 @@ impl Confirmation<'_> {
             (InputKind::Server, "a server"),
             (InputKind::Program, "a program"),
             (InputKind::Place, "a setting"),
+            (InputKind::Field, "a field of requests"),
             (InputKind::File, "a file"),
             (InputKind::Price, "a price"),
         ];
@@ -283,8 +314,8 @@ impl Confirmation<'_> {
 
     fn hint(&self, experiment: &Experiment, refused: &[&UntypedInput]) -> String {
         let has = |kind| refused.iter().any(|one| one.kind == kind);
-        let server = self.server(experiment);
-        let of_server = match server.as_deref().map(host) {
+        let listed = |place: ExternalResource| host(&place.value).filter(|_| OF_SERVERS.contains(&place.setting));
+        let of_server = match self.elsewhere(experiment).map(listed) {
             None => {
                 "an empty `wikitrail.toml` makes a folder a project, whose files its experiments may name".to_owned()
             }
@@ -296,6 +327,10 @@ impl Confirmation<'_> {
             (
                 has(InputKind::Server) || has(InputKind::Place),
                 "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags",
+            ),
+            (
+                has(InputKind::Field),
+                "the server may send requests on to where these say: read them, and add --confirm if you trust them",
             ),
             (
                 has(InputKind::Program),

@@ -4,7 +4,7 @@
 //! else. What they name is read and sent to servers, so it has to lie where they lie, or the person says so.
 
 use super::error::RunError;
-use super::experiment::extra::HeaderValue;
+use super::experiment::extra::{reaching_fields, reaching_headers};
 use super::experiment::{
     Assignment, DATASET_SETTINGS, Experiment, ExperimentFile, Overrides, Setting, VARIANT_SETTINGS, VariantSettings,
     shipped,
@@ -114,21 +114,22 @@ impl Refusal {
 pub(crate) struct ReadScope {
     /// Canonical.
     root: PathBuf,
-    /// The server that it chooses, where that is neither the provider's own nor the person's.
-    server: Option<String>,
+    /// In words, where else than to the provider's own server or the person's it sends requests, such as `requests go to URL`.
+    elsewhere: Option<String>,
 }
 
 impl ReadScope {
-    /// What a file may name. `server` is one that it chooses and that is neither the provider's own nor the person's.
-    pub(crate) fn file(file: &Path, server: Option<String>) -> io::Result<Self> {
+    /// What a file may name. `elsewhere` says in words where else than to the provider or the person's servers it sends
+    /// requests.
+    pub(crate) fn file(file: &Path, elsewhere: Option<String>) -> io::Result<Self> {
         let file = file.canonicalize()?;
-        Self::folder(file.parent().unwrap_or(&file), server)
+        Self::folder(file.parent().unwrap_or(&file), elsewhere)
     }
 
-    pub(crate) fn folder(folder: &Path, server: Option<String>) -> io::Result<Self> {
+    pub(crate) fn folder(folder: &Path, elsewhere: Option<String>) -> io::Result<Self> {
         let own = folder.canonicalize()?;
-        let root = if server.is_some() { own } else { root(own) };
-        Ok(Self { root, server })
+        let root = if elsewhere.is_some() { own } else { root(own) };
+        Ok(Self { root, elsewhere })
     }
 
     /// Why a file may not be read that this one names; nothing where it may. What is not there is left to whoever opens it.
@@ -176,8 +177,8 @@ impl ReadScope {
             None => {}
         }
         let outside = format!("outside of `{}`", self.root.display());
-        Some(Refusal::new(match &self.server {
-            Some(server) => format!("{outside}, and requests go to {server}"),
+        Some(Refusal::new(match &self.elsewhere {
+            Some(elsewhere) => format!("{outside}, and {elsewhere}"),
             None => outside,
         }))
     }
@@ -295,8 +296,8 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
 
 fn places_of_variant(settings: &VariantSettings) -> impl Iterator<Item = ExternalResource> {
     let servers = ModelSettings(settings).custom_base_urls().into_iter().map(redact::url);
-    let is_secret = |(_, value): &(&String, &String)| matches!(HeaderValue::of(value), HeaderValue::Variable(_));
-    let headers = settings.extra_header.iter().flatten().filter(is_secret);
+    let fields = settings.extra_body.iter().flat_map(reaching_fields);
+    let headers = settings.extra_header.iter().flat_map(reaching_headers);
     let site =
         settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)).map(|address| redact::url(address));
     let retriever = settings.wiki.iter().filter(|wiki| wiki.starts_with("retriever:"));
@@ -304,7 +305,8 @@ fn places_of_variant(settings: &VariantSettings) -> impl Iterator<Item = Externa
         .map(|server| ("base_url", server))
         .chain(settings.key_env.iter().map(|name| ("key_env", name.clone())))
         .chain(settings.key_file.iter().map(|file| ("key_file", file.clone())))
-        .chain(headers.map(|(name, value)| ("extra_header", format!("{name}={value}"))))
+        .chain(fields.map(|field| ("extra_body", field)))
+        .chain(headers.map(|header| ("extra_header", header)))
         .chain(site.map(|site| ("wiki_url", site)))
         .chain(retriever.map(|wiki| ("wiki", RetrieverAddress::public_label(wiki))));
     places.map(|(setting, value)| ExternalResource { setting, value })
@@ -446,6 +448,7 @@ impl Inputs<'_> {
 mod tests {
     use super::places;
     use crate::runner::experiment::{DatasetSpec, Experiment, Limits, Recording, VariantSettings, VariantSpec};
+    use serde_json::json;
 
     #[test]
     fn every_place_that_is_not_a_providers_own_is_listed_once() {
@@ -456,7 +459,10 @@ mod tests {
             model: text("openai:m"),
             base_url: Some(vec![home.to_owned(), stranger.to_owned()]),
             key_env: text("NAME"),
-            extra_header: Some([("a", "b"), ("api-key", "env:X")].map(|(k, v)| (k.to_owned(), v.to_owned())).into()),
+            extra_header: Some(
+                [("a", "b"), ("api-key", "env:X"), ("x-title", "t")].map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
+            ),
+            extra_body: json!({"plugins": [{"id": "web"}], "top_k": 20}).as_object().cloned(),
             wiki_url: text("https://en.wikipedia.org/"),
             ..VariantSettings::default()
         };
@@ -482,6 +488,8 @@ mod tests {
             [
                 "--base-url http://host.example/v1",
                 "--key-env NAME",
+                "--extra-body plugins=[{\"id\":\"web\"}]",
+                "--extra-header a=b",
                 "--extra-header api-key=env:X",
                 "--key-file k",
                 "--wiki-url http://127.0.0.1:9/",

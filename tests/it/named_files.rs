@@ -44,6 +44,61 @@ fn experiment(dataset: &str, settings: &str) -> String {
 
 const ELSEWHERE: &str = "project/theirs/x.toml";
 
+/// The server of a provider would send the questions on, as one that the file names would get them.
+#[test]
+fn a_file_whose_fields_reach_others_has_only_its_own_folder() {
+    let (bench, ours) = (bench(), server());
+    let base = format!("{}/v1", ours.url);
+    let write = |dataset: &str, fields: &str| {
+        bench.write(ELSEWHERE, experiment(dataset, &format!("model = \"openai:m\"\n{fields}")));
+    };
+    let run =
+        |args: &[&str]| ran_in(&bench, "project", &[&["run", "--quiet", "--base-url", &base], args].concat(), &[]);
+    let reaching = "extra_body = { a = 1, mcp_servers = [{ url = \"https://evil.example/\\u001b[2J\" }] }\n\
+                    extra_header = { anthropic-beta = \"mcp-client\", x-title = \"t\" }";
+    write("../data/q.csv", reaching);
+    let named = [
+        "--extra-body mcp_servers=[{\"url\":\"https://evil.example/\\u001b[2J\"}]",
+        "--extra-header anthropic-beta=mcp",
+    ];
+    let refused = run(&["theirs/x.toml", "--out", "a"]);
+    refused.refused(
+        2,
+        &[
+            "names a field of requests and a file",
+            "requests have extra_body)",
+            "read them, and add --confirm",
+            "--extra-body a=1",
+            named[0],
+            named[1],
+        ],
+    );
+    assert!(!refused.stderr.contains("x-title") && ours.requests().is_empty(), "{}", refused.stderr);
+    let confirmed = run(&["theirs/x.toml", "--out", "a", "--confirm"]).ok();
+    assert!(
+        confirmed
+            .stderr
+            .contains(&format!("confirmed: [[dataset]] path theirs/../data/q.csv, --extra-body a=1, {}", named[0]))
+    );
+    let typed = ["theirs/x.toml", "--out", "b", "--extra-header"];
+    run(&[&typed[..], &["x-a=b"]].concat()).refused(2, &[named[1]]);
+    let own = run(&[&typed[..], &["Anthropic-Beta=mine"]].concat());
+    assert!(own.stderr.contains(named[0]) && !own.stderr.contains("anthropic"), "{}", own.stderr);
+    // A folder is asked about wherever its questions lie.
+    let resume = |folder: &str, more: &[&str]| run(&[&["--resume", "--out", folder], more].concat());
+    resume("a", &[])
+        .refused(2, &["was recorded with a field of requests that you did not name again", named[0], named[1]]);
+    resume("a", &["--confirm"]).ok();
+    write("q.csv", reaching);
+    run(&["theirs/x.toml", "--out", "c"]).ok();
+    write(
+        "../data/q.csv",
+        "extra_body = { top_k = 20, reasoning_effort = \"minimal\" }\nextra_header = { x-title = \"t\" }",
+    );
+    run(&["theirs/x.toml", "--out", "d"]).ok();
+    resume("d", &[]).ok();
+}
+
 /// Standard input is the person's, and may be anything.
 #[cfg(unix)]
 #[test]

@@ -71,6 +71,16 @@ const OWN_FIELDS: [(&[&str], &str); 12] = [
 const STOPS: [&str; 2] = ["stop", "stopsequences"];
 /// The object in which Gemini has most settings.
 const CONFIG: &str = "generationconfig";
+/// Fields by which a server samples or reasons, as [`folded`] names: with these it asks nobody else.
+const SAMPLING: &str = "topk topa minp typicalp tfsz topnsigma mirostat mirostattau mirostateta repetitionpenalty \
+    repeatpenalty repeatlastn lengthpenalty presencepenalty frequencypenalty norepeatngramsize logitbias mintokens \
+    ignoreeos stoptokenids skipspecialtokens dosample numbeams usebeamsearch earlystopping logprobs toplogprobs \
+    guidedchoice guidedjson reasoning reasoningeffort includereasoning reasoningformat think thinkingconfig \
+    thinkingbudget enablethinking chattemplatekwargs outputconfig verbosity servicetier keepalive options";
+/// Longest text of such a field, in bytes.
+const MAX_WORD: usize = 64;
+/// Headers that only name the sender.
+const TITLES: [&str; 1] = ["x-title"];
 const BY_HEADER: &str = "what is recorded may not hold a secret: send it with --extra-header NAME=env:VARIABLE";
 
 pub fn parse_body(text: &str) -> Result<Value, RunError> {
@@ -118,6 +128,42 @@ pub fn check_body(body: &Map<String, Value>) -> Result<(), RunError> {
 /// A name in the way that all providers' names for the same are alike.
 fn folded(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).take(40).collect::<String>().to_ascii_lowercase()
+}
+
+/// The fields with which a server may ask others, such as connectors and searches: all that are not known to be harmless,
+/// since every provider has more of them.
+pub fn reaching_fields(body: &Map<String, Value>) -> impl Iterator<Item = String> {
+    body.iter().filter(|(name, value)| !is_sampling(name, value)).map(|(name, value)| format!("{name}={value}"))
+}
+
+fn is_sampling(name: &str, value: &Value) -> bool {
+    let field = folded(name);
+    match value {
+        Value::Object(inner) if field == CONFIG => inner.iter().all(|(name, value)| is_sampling(name, value)),
+        _ => SAMPLING.split(' ').any(|known| known == field) && is_plain(value),
+    }
+}
+
+/// Whether all texts are words, of which none is an address.
+fn is_plain(value: &Value) -> bool {
+    let usual = |c: char| c.is_ascii_alphanumeric() || " _-".contains(c);
+    let is_word = |text: &str| text.len() <= MAX_WORD && text.chars().all(usual);
+    match value {
+        Value::String(text) => is_word(text),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(fields) => fields.iter().all(|(name, value)| is_word(name) && is_plain(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// The headers that switch on such fields, or name a key: all but a title.
+pub fn reaching_headers(headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    headers
+        .iter()
+        .filter(|(name, value)| {
+            !TITLES.contains(&name.as_str()) || matches!(HeaderValue::of(value), HeaderValue::Variable(_))
+        })
+        .map(|(name, value)| format!("{name}={value}"))
 }
 
 fn holds_secret(name: &str, value: &Value) -> bool {

@@ -1,6 +1,6 @@
 //! What may be added to requests, and what not.
 
-use super::{HeaderValue, check_body, credential, parse_body, parse_headers};
+use super::{HeaderValue, check_body, credential, parse_body, parse_headers, reaching_fields, reaching_headers};
 
 /// Looks like a key.
 const KEY: &str = "sk-proj-0123456789abcdefABCD";
@@ -76,6 +76,42 @@ fn usual_additions_are_taken_and_secrets_are_not() {
     }
     let long = [("x".to_owned(), "y ".repeat(40_000).into())].into_iter().collect();
     assert!(check_body(&long).expect_err("long").to_string().contains("64 KiB"));
+}
+
+#[test]
+fn only_words_and_numbers_of_sampling_and_reasoning_reach_nobody() {
+    let reaching = |json: &str| {
+        let body = parse_body(json).expect(json);
+        reaching_fields(body.as_object().expect("an object")).collect::<Vec<_>>()
+    };
+    for json in [
+        r#"{"top_k": 20, "minP": 0.05, "stop_token_ids": [1, 2], "logit_bias": {"50256": -100}, "think": null}"#,
+        r#"{"chat_template_kwargs": {"enable_thinking": false}, "reasoning": {"effort": "high", "exclude": true}}"#,
+        r#"{"reasoning_effort": "minimal", "service_tier": "flex", "guided_choice": ["SUPPORTS", "NOT ENOUGH INFO"]}"#,
+        r#"{"generationConfig": {"topK": 3, "thinkingConfig": {"thinkingLevel": "low"}}, "keep_alive": "5m"}"#,
+        "{}",
+    ] {
+        assert!(reaching(json).is_empty(), "{json}");
+    }
+    for json in [
+        r#"{"mcp_servers":[{"type":"url","url":"https://evil.example/mcp"}]}"#,
+        r#"{"plugins":[{"id":"web"}]}"#,
+        r#"{"web_search_options":{}}"#,
+        r#"{"provider":{"order":["evil"]}}"#,
+        r#"{"enable_search":true}"#,
+        r#"{"metadata":{"page":"x"}}"#,
+        r#"{"generationConfig":{"routingConfig":{"autoMode":{}}}}"#,
+        r#"{"service_tier":"https://evil.example"}"#,
+        r#"{"options":{"//evil.example":1}}"#,
+        r#"{"reasoning":[{"effort":["evil.example"]}]}"#,
+        r#"{"guided_json":{"$ref":"//evil.example/x"}}"#,
+    ] {
+        let (name, value) = json[2..json.len() - 1].split_once("\":").expect("a field");
+        assert_eq!(reaching(json), [format!("{name}={value}")]);
+    }
+    let headers = parse_headers(["x-title=https://a.example", "anthropic-beta=mcp-client-2025-04-04", "x-a=env:PATH"]);
+    let reaching: Vec<String> = reaching_headers(&headers.expect("sound")).collect();
+    assert_eq!(reaching, ["anthropic-beta=mcp-client-2025-04-04", "x-a=env:PATH"]);
 }
 
 #[test]
