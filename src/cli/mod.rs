@@ -84,7 +84,7 @@ enum Command {
     Compare(Box<compare::Args>),
     /// Show runs as a page: one file to open, send and print.
     Report(report::Args),
-    /// List runs with their scores, and which of them are tied.
+    /// List runs with their scores and ranks.
     List(list::Args),
     /// Tag a run, or write a note about it.
     Note(list::NoteArgs),

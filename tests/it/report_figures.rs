@@ -253,10 +253,12 @@ impl Shown {
                 if let Some(shown) = row.get("bounds") {
                     self.same(shown, &ends(&pair["bounds"], points), &name);
                 }
+                let word = pair["verdict"]["word"].as_str().expect("a word");
                 let verdict = match pair["verdict"]["winner"].as_str() {
-                    Some(winner) => format!("{winner} is better"),
+                    Some(winner) if word == "beats" => format!("{winner} is better"),
+                    Some(winner) => format!("{winner} is ahead"),
                     None if pair["n"] == 0 => "cannot be compared".to_owned(),
-                    None => pair["verdict"]["word"].as_str().expect("a word").to_owned(),
+                    None => word.to_owned(),
                 };
                 self.same(row["verdict"], &verdict, &name);
             }
@@ -280,7 +282,7 @@ impl Shown {
         let turned = |value: &Value| json!(value.as_f64().map(|value| sign * value));
         let difference = turned(&pair["difference"]);
         let expected = if difference.is_null() {
-            "no difference".to_owned()
+            "not compared".to_owned()
         } else {
             format!("{} points {label}", points(&difference))
         };

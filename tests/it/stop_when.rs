@@ -237,9 +237,10 @@ fn comparisons_say_what_the_rule_found_and_that_nothing_else_is_valid() {
     let table = bench.dir.wikitrail(&["compare", "r"]).ok().stdout;
     let markdown = bench.dir.wikitrail(&["compare", "r", "--format", "markdown"]).ok().stdout;
     for text in [&table, &markdown] {
-        let title = format!("EM of {} questions (stopped)", found["looked"]).replace(['(', ')'], "");
+        let title = format!("EM of {} questions (stop rule)", found["looked"]).replace(['(', ')'], "");
         assert!(text.replace(['\\', '(', ')'], "").contains(&title), "{text}");
-        for words in ["e = ", "stopped after", "(stopped)", "an estimate at a stop exaggerates", "not valid at their"] {
+        for words in ["e = ", "stopped after", "(stop rule)", "an estimate at a stop exaggerates", "not valid at their"]
+        {
             assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {text}");
         }
     }
@@ -285,7 +286,7 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
     for format in ["table", "markdown", "latex"] {
         let text = compare(&["--by", "type", "--format", format]);
         // And the title of the means.
-        assert_eq!(text.matches("(stopped)").count(), 1 + csv.matches("stopped_by_rule").count(), "{format}: {text}");
+        assert_eq!(text.matches("(stop rule)").count(), 1 + csv.matches("stopped_by_rule").count(), "{format}: {text}");
         assert!(text.contains(if format == "latex" { "at 55 \\%" } else { "at 55 %" }), "{format}: {text}");
     }
     let json: Value = serde_json::from_str(&compare(&["--by", "type", "--format", "json"])).expect("JSON");

@@ -3,7 +3,7 @@
 use super::agreement::of_labels;
 use super::console::dash;
 use super::sheet::{Block, Cell, Columns, Grid, Heading, Key, Row, Sheet, headings};
-use super::verdict::best_variant;
+use super::verdict::{best_first, best_variant, is_decided};
 use crate::analysis::compare::conditions::ConditionResult;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
@@ -13,6 +13,7 @@ use crate::analysis::compare::{
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
 use crate::base::stats::{Interval, McNemar, Needed, Reach};
 use crate::base::text::{counted, cut, thousands, visible_line};
+use crate::scoring::figure::Better;
 use crate::scoring::{ClosedBook, Divergence, FailureClass, Share, float};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -142,7 +143,7 @@ pub(crate) fn folded(comparison: &Comparison, extras: &ComparisonExtras) -> Opti
 }
 
 /// The variant that the others are read against: the baseline, else the first of the planned pairs or of two, else the one with
-/// the highest mean.
+/// the best mean.
 pub(super) fn reference<'c>(figure: &'c FigureComparison, comparison: &'c Comparison) -> Option<&'c str> {
     let best = || by_mean(figure).first().filter(|mean| mean.mean.is_some()).map(|mean| mean.variant.as_str());
     let pairs = &comparison.settings.pairs;
@@ -154,11 +155,10 @@ pub(super) fn reference<'c>(figure: &'c FigureComparison, comparison: &'c Compar
     pairs.baseline.as_deref().or_else(first).or_else(best)
 }
 
-/// The highest mean first.
+/// The best mean first, or the highest where neither is better.
 fn by_mean(figure: &FigureComparison) -> Vec<&VariantMean> {
     let mut means: Vec<&VariantMean> = figure.means.iter().collect();
-    let order = |mean: &VariantMean| mean.mean.unwrap_or(f64::NEG_INFINITY);
-    means.sort_by(|a, b| order(b).total_cmp(&order(a)));
+    means.sort_by(|a, b| best_first(figure.figure.better, a.mean, b.mean));
     means
 }
 
@@ -175,11 +175,15 @@ pub(super) fn difference_to(reference: &str, pair: &Pair) -> (Option<f64>, Optio
 /// Each variant with its mean and its difference to the reference, and what is known of the other pairs.
 fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<Block> {
     let Some(reference) = reference(figure, comparison) else { return Vec::new() };
-    let NamedFigure { name, unit, .. } = &figure.figure;
+    let NamedFigure { name, unit, better, .. } = &figure.figure;
     let is_baseline = comparison.settings.pairs.baseline.is_some();
     let (own, unmeasured) = (figure.has_own_questions(), figure.means.iter().any(|mean| mean.not_measured > 0));
     let pair = |mean: &VariantMean| figure.pair(reference, &mean.variant);
-    let word = if is_baseline { "baseline" } else { "best" };
+    let word = match better {
+        _ if is_baseline => "baseline",
+        Better::Neither => "highest",
+        Better::Higher | Better::Lower => "best",
+    };
     let columns = mean_columns(figure)
         .numbers(difference_heading(*unit, level_of(&figure.pairs)), |mean| {
             let (difference, interval) = pair(mean).map_or((None, None), |pair| difference_to(reference, pair));
@@ -191,15 +195,15 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
         .only_if(unmeasured, Heading::numbers("not\nmeasured"), |mean| Cell::count("not_measured", mean.not_measured));
     let means = by_mean(figure);
     let (label, n) = (figure.figure.label(), counted(figure.n, "question"));
-    let which = if is_baseline { "the baseline" } else { "the best" };
-    let title = format!("{label} of {n}, and each variant minus {which}, {reference}");
+    let title = format!("{label} of {n}, and each variant minus the {word}, {reference}");
     let left = means.len().saturating_sub(MAX_FOLDED_ROWS);
-    let lower = format!("{} with lower means; --all-pairs prints them", counted(left, "more variant"));
+    let further = format!("{} further down; --all-pairs prints them", counted(left, "more variant"));
     let together = figure.cochran_q.map(|test| {
         let p = p_equals(test.p);
         format!("all variants together: Cochran's Q {:.3}, df {}, {p}", test.q, test.freedom)
     });
-    let lines = (left > 0).then_some(lower).into_iter().chain(other_pairs(figure, reference)).chain(together).collect();
+    let lines =
+        (left > 0).then_some(further).into_iter().chain(other_pairs(figure, reference)).chain(together).collect();
     let shown = means.iter().copied().take(MAX_FOLDED_ROWS);
     let grid = columns.grid("beside", title, shown, |mean| Key::of(name, &mean.variant));
     vec![Block::Table(grid), Block::Lines { title: String::new(), lines }]
@@ -218,14 +222,17 @@ fn seen_from(reference: &str, pair: &Pair) -> &'static str {
     match pair.verdict.winner.as_deref() {
         Some(winner) if winner == reference => "behind",
         Some(_) => "ahead",
+        None if pair.difference.is_none() => "–",
         None if pair.verdict.word == Word::Undecided => "undecided",
-        None => "tied",
+        None if !pair.verdict.distinguishable => "unclear",
+        None if difference_to(reference, pair).0 > Some(0.0) => "above",
+        None => "below",
     }
 }
 
 fn other_pairs(figure: &FigureComparison, reference: &str) -> Option<String> {
     let others = || figure.pairs.iter().filter(|pair| pair.a != reference && pair.b != reference);
-    let distinguishable = others().filter(|pair| pair.verdict.winner.is_some()).count();
+    let distinguishable = others().filter(|pair| is_decided(pair)).count();
     (others().count() > 0).then(|| {
         let all = counted(others().count(), "pair");
         format!("{all} of other variants, {distinguishable} of them distinguishable; --all-pairs prints them")
@@ -284,7 +291,7 @@ fn means(figure: &FigureComparison, stopped: bool) -> Block {
         .only_if(bounded, Heading::numbers("bounds"), |mean| bounds(mean.bounds, |end| value(*unit, end)));
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
     // How many questions there would be was not known before.
-    let stopped = if stopped { " (stopped)" } else { "" };
+    let stopped = if stopped { " (stop rule)" } else { "" };
     let title = format!("{} of {}{clusters}{stopped}", figure.figure.label(), counted(figure.n, "question"));
     Block::Table(columns.grid("means", title, &figure.means, |mean| Key::of(name, &mean.variant)))
 }
@@ -596,7 +603,7 @@ fn bounds(bounds: Option<Bounds>, shown: impl Fn(f64) -> String) -> Cell {
 
 /// A rule could stop the run, so that this p or interval is not valid at its nominal level.
 fn mark_stopped(cell: &mut Cell) {
-    cell.text += " (stopped)";
+    cell.text += " (stop rule)";
     cell.figures.push(("stopped_by_rule", 1.0));
 }
 

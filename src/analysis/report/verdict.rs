@@ -3,6 +3,8 @@
 use crate::analysis::compare::{FigureComparison, Pair, Word};
 use crate::analysis::results::Group;
 use crate::base::text::counted;
+use crate::scoring::figure::Better;
+use std::cmp::Ordering;
 
 /// Names in a sentence at most.
 const NAMES: usize = 5;
@@ -23,32 +25,56 @@ pub(crate) fn headline(group: &Group) -> Vec<String> {
     }
 }
 
-/// Which variant is best in the compared figure, or which are tied.
+/// Which variant is best in the compared figure, or between which no difference is shown.
 pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
     if let [pair] = &em.pairs[..] {
         return of_two(pair);
     }
     let n = names.len();
-    let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
-    if em.pairs.len() < n * (n - 1) / 2 {
-        return of_planned(em, &won);
+    if em.pairs.len() < pairs_of(n) {
+        return of_planned(em);
     }
+    if em.figure.better == Better::Neither {
+        let all = counted(em.pairs.len(), "pair");
+        return format!("{} of {all} are distinguishable", em.pairs.iter().filter(|pair| is_decided(pair)).count());
+    }
+    let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
     let top = unbeaten(em, names);
-    let (wins, all) = (won.iter().filter(|pair| pair.verdict.winner.as_deref() == top.first().copied()).count(), n - 1);
+    let of_best = || won.iter().filter(|pair| pair.verdict.winner.as_deref() == top.first().copied());
+    let (wins, all) = (of_best().count(), n - 1);
+    let is_top = |name: &String| top.contains(&name.as_str());
+    let is_open = |pair: &&Pair| pair.verdict.word == Word::Undecided && is_top(&pair.a) && is_top(&pair.b);
+    let open: Vec<&Pair> = em.pairs.iter().filter(is_open).collect();
     match top[..] {
         [] => "No best variant: the results are not transitive".to_owned(),
+        [best] if wins == all && of_best().any(|pair| pair.verdict.word != Word::Beats) => {
+            format!("{best} is ahead of the other {all} variants")
+        }
         [best] if wins == all => format!("{best} is the best of {n} variants"),
         [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
         _ if won.is_empty() && em.pairs.iter().any(|pair| pair.difference.is_none()) => {
             "No best variant: none of the pairs that share questions is distinguishable".to_owned()
         }
-        _ if top.len() == n => format!("No best variant: all {n} are tied"),
+        _ if !open.is_empty() => match open[..] {
+            [one] => of_two(one),
+            _ => format!("Undecided: {} of the {} pairs between {}", open.len(), pairs_of(top.len()), some(&top)),
+        },
+        _ if top.len() == n => format!("No best variant: no two of the {n} are distinguishable"),
         _ if beat_all_others(em, &top, names) => {
             let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| !top.contains(name)).collect();
-            format!("No best variant: {} are tied, ahead of {}", some(&top), some(&others))
+            format!("No best variant: {} are not distinguishable, and ahead of {}", some(&top), some(&others))
         }
-        _ => format!("No best variant: {} are tied", some(&top)),
+        _ => format!("No best variant: {} are not distinguishable", some(&top)),
     }
+}
+
+const fn pairs_of(n: usize) -> usize {
+    n * n.saturating_sub(1) / 2
+}
+
+/// Whether a difference is shown, which unmeasured questions could not undo.
+pub(super) fn is_decided(pair: &Pair) -> bool {
+    pair.verdict.distinguishable && pair.verdict.word != Word::Undecided
 }
 
 /// Whether each of the variants at the top beats each of those below.
@@ -60,7 +86,7 @@ fn beat_all_others(em: &FigureComparison, top: &[&str], names: &[String]) -> boo
     wins.count() == top.len() * (names.len() - top.len())
 }
 
-/// The variants that no other one beats, those with the highest mean first.
+/// The variants that no other one beats, those with the best mean first.
 pub(super) fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'n str> {
     let is_beaten = |name: &str| {
         em.pairs.iter().any(|pair| {
@@ -72,9 +98,18 @@ pub(super) fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'
         |name: &str| em.pairs.iter().any(|pair| pair.difference.is_some() && (pair.a == name || pair.b == name));
     let mut top: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| has_value(name) && !is_beaten(name)).collect();
-    let mean = |name: &str| em.mean(name).and_then(|mean| mean.mean).unwrap_or(-1.0);
-    top.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    let mean = |name: &str| em.mean(name).and_then(|mean| mean.mean);
+    top.sort_by(|a, b| best_first(em.figure.better, mean(a), mean(b)));
     top
+}
+
+/// The order of two means of a figure: the better one first, the greater one where neither is better, and none at the end.
+pub(super) fn best_first(better: Better, a: Option<f64>, b: Option<f64>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if better == Better::Lower => a.total_cmp(&b),
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    }
 }
 
 fn of_two(pair: &Pair) -> String {
@@ -87,27 +122,35 @@ fn of_two(pair: &Pair) -> String {
             format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")
         }
         (None, Some(_)) if pair.bounds.is_some_and(|bounds| bounds.unmeasured > 0) => {
-            format!("Undecided: {a} and {b} are tied on the {} that both measured", counted(pair.n, "question"))
+            let n = counted(pair.n, "question");
+            format!("Undecided: {a} and {b} are not distinguishable on the {n} that both measured")
         }
-        (None, Some(_)) => format!("No best variant: {a} and {b} are tied"),
+        (None, Some(difference)) if pair.verdict.distinguishable => {
+            let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
+            format!("{first} lies above {second}")
+        }
+        (None, Some(_)) => format!("No best variant: {a} and {b} are not distinguishable"),
     }
 }
 
 /// Where an experiment plans its pairs, no variant need be compared with all others.
-fn of_planned(em: &FigureComparison, won: &[&Pair]) -> String {
-    let says = |pair: &&Pair| {
-        let winner = pair.verdict.winner.as_deref().unwrap_or_default();
-        format!("{winner} {} {}", pair.verdict.word.name(), loser(pair, winner))
-    };
+fn of_planned(em: &FigureComparison) -> String {
     let all = em.pairs.len();
-    match won {
+    let decided: Vec<&Pair> = em.pairs.iter().filter(|pair| is_decided(pair)).collect();
+    let open = em.pairs.iter().filter(|pair| pair.verdict.word == Word::Undecided).count();
+    let undecided = if open > 0 { format!("; {open} undecided") } else { String::new() };
+    match decided[..] {
+        [] if open > 0 => format!("No planned pair is decided: {open} of {all} could still be"),
         [] => format!("None of the {all} planned pairs is distinguishable"),
+        [one] if open > 0 => format!("{}; of the other {} planned, {open} undecided", of_two(one), all - 1),
         [one] => format!(
             "{}; the other {} not distinguishable",
-            says(one),
+            of_two(one),
             if all == 2 { "planned pair is" } else { "planned pairs are" }
         ),
-        [first, ..] => format!("{} of {all} planned pairs are distinguishable: {}, …", won.len(), says(first)),
+        [first, ..] => {
+            format!("{} of {all} planned pairs are distinguishable: {}, …{undecided}", decided.len(), of_two(first))
+        }
     }
 }
 

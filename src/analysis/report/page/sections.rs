@@ -215,7 +215,7 @@ fn disputed_cell(html: &mut Html, part: &PageGroup<'_>, at: usize) {
 }
 
 fn explained_scores(html: &mut Html, priced: bool, ranked_by: Option<usize>, variants: usize) {
-    let cost = if priced { "; US $ is the whole cost" } else { "" };
+    let cost = if priced { "; US $ is the cost of measured episodes" } else { "" };
     html.facts(&format!("Steps, calls and tokens are means of an episode{cost}."));
     if let Some(pairs) = ranked_by {
         let end = correction(pairs, variants).map_or_else(String::new, |of| format!("; {of}"));
@@ -240,7 +240,7 @@ fn scores_caption(part: &PageGroup<'_>) -> String {
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
-    let stopped = if part.group.stopped.is_empty() { "" } else { " (stopped)" };
+    let stopped = if part.group.stopped.is_empty() { "" } else { " (stop rule)" };
     format!("{what} on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, the best first")
 }
 
@@ -335,7 +335,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 html.number(&minus(&ends(pair)));
                 html.number(&thousands(pair.n));
                 let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
-                let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
+                let stopped = if pair.stopped_by.is_some() { " (stop rule)" } else { "" };
                 html.number(&rule.unwrap_or_else(|| pair.p_holm.map_or_else(dash, |p| p_value(p) + stopped)));
                 if binary {
                     let counts = pair.tests.mcnemar.map(|test| [test.only_a, test.only_b]);
@@ -348,7 +348,8 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                     let bounds = pair.bounds.map(|of| format!("{} to {}", shown(of.low), shown(of.high)));
                     html.number(&minus(&bounds.unwrap_or_else(dash)));
                 }
-                let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
+                let how = if pair.verdict.word == Word::Beats { "better" } else { "ahead" };
+                let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is {how}"));
                 let word = if pair.n == 0 { "cannot be compared" } else { pair.verdict.word.name() };
                 html.leaf("td", &[], &winner.unwrap_or_else(|| word.to_owned()));
             });

@@ -40,7 +40,7 @@ struct Lead<'a> {
     lost: Vec<Option<FailureClass>>,
 }
 
-/// The headline of a group in one sentence: the best variant, or those that are tied.
+/// The headline of a group in one sentence: the best variant, or those between which no difference is shown.
 pub(super) fn headline(part: &PageGroup<'_>) -> String {
     let names = &part.group.names;
     if !part.is_measured() {
@@ -184,7 +184,7 @@ fn difference(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead
     let label = em.figure.label();
     let size = lead
         .difference
-        .map_or_else(|| "no difference".to_owned(), |at| format!("{} points {label}", signed(Unit::Share, at)));
+        .map_or_else(|| "not compared".to_owned(), |at| format!("{} points {label}", signed(Unit::Share, at)));
     html.leaf("p", &[("class", "big")], &minus(&size));
     let end = |at: f64| value(Unit::Share, shown_end(Unit::Share, at));
     let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
