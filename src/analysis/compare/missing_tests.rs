@@ -1,8 +1,9 @@
 //! What was not measured: which questions a pair has, what the rest could change, and what the verdict makes of it.
 
 use super::tests::{done, first_right, quick, variant};
-use super::{Bounds, Item, NamedFigure, Pair, Settings, Unit, Variant, Word, compare};
+use super::{Bounds, Item, NamedFigure, Pair, Settings, Unit, Variant, Word, compare, decided_pairs};
 use crate::base::Pairs;
+use crate::base::stats::holm;
 use proptest::prelude::*;
 
 /// The same variant without these rows.
@@ -221,4 +222,16 @@ proptest! {
             prop_assert!(repeated < 2 || (bounds.low <= mean / all + 1e-12 && bounds.high >= mean / all - 1e-12));
         }
     }
+}
+
+#[test]
+fn a_rank_goes_by_the_corrected_p_of_the_verdict() {
+    let [a, b] = leading(60, 9);
+    let variants = [a, b, first_right("c", 70, 200)];
+    let found = done(&variants);
+    let decided = decided_pairs(&variants, &NamedFigure::new("em"), &quick()).expect("pairs");
+    let highest = holm(&decided.iter().map(|pair| pair.p_highest).collect::<Vec<_>>());
+    let bounded: Vec<(f64, f64)> =
+        found.figures[0].pairs.iter().zip(highest).filter_map(|(pair, p)| Some((pair.p_highest?, p))).collect();
+    assert!(!bounded.is_empty() && bounded.iter().all(|(verdict, rank)| verdict == rank), "{bounded:?}");
 }

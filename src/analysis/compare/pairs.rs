@@ -96,8 +96,10 @@ pub(crate) struct DecidedPair {
     pub(crate) variants: [usize; 2],
     /// Before any correction. Of a rule that stops a run it is 0 if it has decided, else 1.
     pub(crate) p: f64,
-    /// The one with the greater values, where p is below alpha whatever the rows that were not measured might have had.
-    pub(crate) winner: Option<usize>,
+    /// The p if all that was not measured were against the one that leads, before any correction; else `p`.
+    pub(crate) p_highest: f64,
+    /// The one with the greater values, where p is below alpha.
+    pub(crate) leader: Option<usize>,
 }
 
 /// Each two variants on the questions that both have, in a figure of which more is better. A variant that has a question twice
@@ -111,10 +113,10 @@ pub(crate) fn decided_pairs(
     let pairing = Pairing::of(sound.iter().map(|at| &variants[*at]))?;
     let values = pairing.values(figure)?;
     let pairs = (0..sound.len()).flat_map(|a| (a + 1..sound.len()).map(move |b| [a, b]));
-    let named = |DecidedPair { variants, p, winner }| DecidedPair {
-        variants: variants.map(|at| sound[at]),
-        p,
-        winner: winner.map(|at| sound[at]),
+    let named = |pair: DecidedPair| DecidedPair {
+        variants: pair.variants.map(|at| sound[at]),
+        leader: pair.leader.map(|at| sound[at]),
+        ..pair
     };
     Ok(pairs.filter_map(|pair| decided(pair, &values, settings)).map(named).collect())
 }
@@ -124,8 +126,9 @@ fn decided([a, b]: [usize; 2], values: &FigureValues<'_, '_>, settings: &Setting
     let better = |difference: f64| if difference > 0.0 { b } else { a };
     let [a_name, b_name] = variants.map(|at| values.pairing.variants[at].name.as_str());
     if let Some(found) = about(a_name, b_name, values.figure, settings) {
-        let winner = found.decided.then(|| better(found.difference.unwrap_or_default()));
-        return Some(DecidedPair { variants, p: if found.decided { 0.0 } else { 1.0 }, winner });
+        let leader = found.decided.then(|| better(found.difference.unwrap_or_default()));
+        let p = if found.decided { 0.0 } else { 1.0 };
+        return Some(DecidedPair { variants, p, p_highest: p, leader });
     }
     let of_pair = values.pair((a, b));
     let differences = tested(&of_pair);
@@ -134,8 +137,7 @@ fn decided([a, b]: [usize; 2], values: &FigureValues<'_, '_>, settings: &Setting
     let lead = Some(mean).filter(|mean| *mean != 0.0 && p < settings.alpha);
     let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
     let highest = lead.and_then(|_| p_highest(lead, values.bounds_of_pair((a, b)), against, settings));
-    let winner = lead.filter(|_| highest.is_none_or(|p| p < settings.alpha)).map(better);
-    Some(DecidedPair { variants, p, winner })
+    Some(DecidedPair { variants, p, p_highest: highest.unwrap_or(p), leader: lead.map(better) })
 }
 
 /// Adds the intervals that hold for every distribution. Holm's correction is over the bets alone: what sign flips find first may

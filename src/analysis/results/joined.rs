@@ -14,8 +14,8 @@ use crate::base::text::visible_line;
 use crate::dataset::ValueTable;
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
-use crate::scoring::{Figure, figure};
-use std::collections::HashSet;
+use crate::scoring::{Figure, figure, float};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// Figures that are compared, and after them those of which only the means are shown.
@@ -272,15 +272,18 @@ impl Source {
     }
 }
 
-/// Resamples where an exact test does not apply: `compare` has the figures of each pair.
+/// Resamples where an exact test does not apply and a few variants are compared.
 const RESAMPLES: usize = 1000;
+/// The same of more variants, as `compare` draws them.
+const MOST_RESAMPLES: usize = 10_000;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Standing {
     /// EM over its own questions, and their number.
     pub(crate) own: Option<VariantMean>,
     pub(crate) n: usize,
-    /// 1 + the number of variants that are distinguishably better; absent if it was compared with none.
+    /// 1 + the number of variants that are distinguishably better; absent if it was compared with none, or if more resamples than
+    /// are drawn could tell it from another one.
     pub(crate) rank: Option<usize>,
     pub(crate) tied_with: Vec<String>,
     /// The pairs of all variants, over which p is corrected.
@@ -291,7 +294,8 @@ pub(crate) struct Standing {
 /// questions takes nothing from the others. Holm's correction covers all pairs.
 pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Standing> {
     let figures = vec![NamedFigure::new("em")];
-    let settings = Settings { figures, resamples: RESAMPLES, stopped: stopped.to_vec(), ..Settings::default() };
+    let settings = Settings { figures, stopped: stopped.to_vec(), ..Settings::default() };
+    let settings = Settings { resamples: resamples(variants.len(), settings.alpha), ..settings };
     let em = |of: &[Variant]| means_and_pairs(of, &settings).ok().and_then(|mut found| found.figures.pop());
     let mut standings: Vec<Standing> = variants
         .iter()
@@ -305,18 +309,70 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
     for standing in &mut standings {
         standing.pairs = pairs.len();
     }
-    let corrected = holm(&pairs.iter().map(|pair| pair.p).collect::<Vec<_>>());
-    for (DecidedPair { variants: [a, b], winner, .. }, p) in pairs.into_iter().zip(corrected) {
-        for at in [a, b] {
+    let corrected = |p: fn(&DecidedPair) -> f64| holm(&pairs.iter().map(p).collect::<Vec<_>>());
+    let both = corrected(|pair| pair.p).into_iter().zip(corrected(|pair| pair.p_highest));
+    let mut open = BTreeSet::new();
+    for (DecidedPair { variants: [a, b], p, leader, .. }, (own, highest)) in pairs.iter().zip(both) {
+        for at in [*a, *b] {
             standings[at].rank.get_or_insert(1);
         }
-        if let Some(winner) = winner.filter(|_| p < settings.alpha) {
-            let beaten = &mut standings[if winner == a { b } else { a }];
+        if let Some(winner) = leader.filter(|_| own < settings.alpha && highest < settings.alpha) {
+            let beaten = &mut standings[if winner == *a { *b } else { *a }];
             beaten.rank = beaten.rank.map(|rank| rank + 1);
+        } else if own >= settings.alpha && is_smallest(*p, settings.resamples) {
+            open.extend([*a, *b]);
         } else {
-            standings[a].tied_with.push(variants[b].name.clone());
-            standings[b].tied_with.push(variants[a].name.clone());
+            standings[*a].tied_with.push(variants[*b].name.clone());
+            standings[*b].tied_with.push(variants[*a].name.clone());
         }
     }
+    for at in open {
+        standings[at].rank = None;
+    }
     standings
+}
+
+/// As many that Holm's correction leaves the smallest p that they can show below alpha. Of too many pairs no number does that
+/// one can wait for.
+fn resamples(variants: usize, alpha: f64) -> usize {
+    let pairs = variants * variants.saturating_sub(1) / 2;
+    let needed = float(pairs as u64) / alpha;
+    let is_enough = |resamples: usize, factor: f64| factor * needed < float(resamples as u64);
+    if is_enough(RESAMPLES, 4.0) || !is_enough(MOST_RESAMPLES, 1.0) { RESAMPLES } else { MOST_RESAMPLES }
+}
+
+/// Whether p is the smallest that this many resamples can show.
+fn is_smallest(p: f64, resamples: usize) -> bool {
+    (p * float(resamples as u64 + 1) - 1.0).abs() < 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standings;
+    use crate::analysis::compare::{Item, Variant};
+
+    /// Two repeats of 60 questions, so that sign flips decide.
+    fn variant(right: usize) -> Variant {
+        let mut variant = Variant::new(format!("v{right}"), vec!["em".into()], Vec::new());
+        let item = |n: usize, repeat: u32| Item {
+            id: format!("q{n}"),
+            repeat,
+            measured: true,
+            values: vec![Some(if n < right || n == 59 && repeat == 1 { 1.0 } else { 0.0 })],
+            ..Item::default()
+        };
+        variant.items = (0..60).flat_map(|n| [item(n, 0), item(n, 1)]).collect();
+        variant
+    }
+
+    #[test]
+    fn many_variants_have_ranks_where_sign_flips_decide() {
+        let variants: Vec<Variant> = (0..12).map(|n| variant(5 * n)).collect();
+        let found = standings(&variants, &[]);
+        assert_eq!((found[11].rank, found[0].pairs), (Some(1), 66));
+        assert!(found[0].rank > Some(5), "{:?}", found[0]);
+        // 60 variants have more pairs than resamples could decide.
+        let many: Vec<Variant> = (0..60).map(variant).collect();
+        assert_eq!(standings(&many, &[])[0].rank, None);
+    }
 }
