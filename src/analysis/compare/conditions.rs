@@ -47,7 +47,7 @@ pub(crate) struct Argument {
 enum Operator {
     /// The truth that decides whatever the other side is.
     Junction(bool),
-    Comparison(fn(&f64, &f64) -> bool),
+    Comparison(fn(f64, f64) -> bool),
     Arithmetic(fn(f64, f64) -> f64),
 }
 
@@ -71,17 +71,21 @@ impl ConditionError {
     }
 }
 
-/// Operators with how tightly they bind: higher binds first. Longer ones come first, so that `<=` is not read as `<`. `==`
-/// means what it says; the documentation warns of it.
+/// Whether two numbers differ by no more than rounding does. Means of the same answers in another order do.
+fn is_equal(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() < 1e-12 * a.abs().max(b.abs()).max(1.0)
+}
+
+/// Operators with how tightly they bind: higher binds first. Longer ones come first, so that `<=` is not read as `<`.
 const OPERATORS: [(&str, u8, Operator); 12] = [
     ("or", 1, Operator::Junction(true)),
     ("and", 2, Operator::Junction(false)),
-    ("<=", 3, Operator::Comparison(f64::le)),
-    (">=", 3, Operator::Comparison(f64::ge)),
-    ("==", 3, Operator::Comparison(f64::eq)),
-    ("!=", 3, Operator::Comparison(f64::ne)),
-    ("<", 3, Operator::Comparison(f64::lt)),
-    (">", 3, Operator::Comparison(f64::gt)),
+    ("<=", 3, Operator::Comparison(|a, b| a < b || is_equal(a, b))),
+    (">=", 3, Operator::Comparison(|a, b| a > b || is_equal(a, b))),
+    ("==", 3, Operator::Comparison(is_equal)),
+    ("!=", 3, Operator::Comparison(|a, b| !is_equal(a, b))),
+    ("<", 3, Operator::Comparison(|a, b| a < b && !is_equal(a, b))),
+    (">", 3, Operator::Comparison(|a, b| a > b && !is_equal(a, b))),
     ("+", 4, Operator::Arithmetic(|a, b| a + b)),
     ("-", 4, Operator::Arithmetic(|a, b| a - b)),
     ("*", 5, Operator::Arithmetic(|a, b| a * b)),
@@ -191,7 +195,7 @@ impl Parser<'_> {
                 }
                 Value::Number(value)
             }
-            Operator::Comparison(of) => Value::Truth(numbers()?.map(|(a, b)| of(&a, &b))),
+            Operator::Comparison(of) => Value::Truth(numbers()?.map(|(a, b)| of(a, b))),
         })
     }
 

@@ -1,4 +1,4 @@
-use super::{Argument, ConditionError, ConditionResult, evaluate};
+use super::{Argument, ConditionError, ConditionResult, evaluate, is_equal};
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
@@ -18,12 +18,23 @@ fn holds(text: &str) -> bool {
 }
 
 #[test]
+fn an_end_without_bound_equals_itself_alone() {
+    assert!(is_equal(f64::INFINITY, f64::INFINITY) && is_equal(0.7, 0.7 + 1e-15));
+    for other in [0.0, 1e300, f64::INFINITY, f64::NAN] {
+        assert!(!is_equal(f64::NEG_INFINITY, other), "{other}");
+    }
+}
+
+#[test]
 fn conditions_are_evaluated() {
     for text in [
         "em(a) < em(b)",
         "em( a )<=em(b)",
         "em(b) - em(a) >= 0.15",
         "em(a) == 0.4",
+        // Rounding decides nothing.
+        "0.1 + 0.2 == 0.3",
+        "0.1 + 0.2 <= 0.3",
         "em(a) != em(b)",
         "1 + 2 * 3 == 7",
         "(1 + 2) * 3 == 9",
@@ -42,7 +53,7 @@ fn conditions_are_evaluated() {
     ] {
         assert!(holds(text), "{text}");
     }
-    for text in ["em(a) > em(b)", "1 < 2 and 1 > 2", "0.1 + 0.2 == 0.3 and 1 > 2"] {
+    for text in ["em(a) > em(b)", "1 < 2 and 1 > 2", "0.1 + 0.2 > 0.3", "0.3 < 0.1 + 0.2", "0.1 + 0.2 != 0.3"] {
         assert!(!holds(text), "{text}");
     }
     let condition = "em(a) < em(b) and em(a) < 1".to_owned();
