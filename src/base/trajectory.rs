@@ -522,9 +522,20 @@ impl<S: Text> Trajectory<S> {
         Some(self.call_count()).filter(|calls| self.is_own() || *calls > 0)
     }
 
-    /// Tokens over all calls; absent where another program did not count them.
+    /// Tokens over all calls; absent where a server or another program did not count those of each.
     pub fn counted_usage(&self) -> Option<Usage> {
-        Some(self.usage).filter(|usage| self.is_own() || usage.total() > 0)
+        Some(self.usage).filter(|usage| if self.is_own() { !self.has_uncounted_call() } else { usage.total() > 0 })
+    }
+
+    /// Cost of all calls in US dollars; absent without a price, and where tokens were not counted.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost_usd.filter(|_| !self.is_own() || !self.has_uncounted_call())
+    }
+
+    /// Whether a server answered without counting tokens. Rules in this process use none.
+    fn has_uncounted_call(&self) -> bool {
+        let mut calls = self.steps.iter().flat_map(|step| &step.calls);
+        calls.any(|call| !call.copied && call.usage.is_none() && (call.attempts > 0 || call.cached))
     }
 
     /// How long it took, in milliseconds; absent where another program did not say it.

@@ -198,7 +198,7 @@ figures! {
         "prompt tokens written to that cache";
     REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.reasoning_tokens))
         "tokens of the completions that were reasoning";
-    COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
+    COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost())
         "cost in US dollars; empty where no price is known";
     WALL_MS "wall_ms" Lower Count(|episode| episode.trajectory.timed_ms())
         "duration in milliseconds, waiting included";

@@ -69,9 +69,12 @@ pub struct RunScore {
     /// Calls of measured episodes whose text lacked an action (repairs of kind `missing_action`).
     pub bad_calls: Option<u64>,
     pub usage: Usage,
-    /// Measured episodes whose tokens another program did not count.
+    /// Measured episodes whose tokens a server or another program did not count.
     #[serde(skip)]
     pub uncounted: u64,
+    /// Measured episodes without a known cost.
+    #[serde(skip)]
+    pub unpriced: u64,
     /// Cost of measured episodes in US dollars; absent if no price was known.
     pub cost_usd: Option<f64>,
 }
@@ -134,8 +137,9 @@ impl Tally {
         total.measured += 1;
         total.usage += trajectory.usage;
         total.uncounted += u64::from(trajectory.counted_usage().is_none());
-        if let Some(cost) = trajectory.cost_usd {
-            total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
+        match trajectory.cost() {
+            Some(cost) => total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost),
+            None => total.unpriced += 1,
         }
         let add = |sum: &mut Option<u64>, n: Option<usize>| *sum = sum.zip(n).map(|(sum, n)| sum + count(n));
         let (steps, calls) = (trajectory.agent_steps().count(), trajectory.recorded_calls());
@@ -215,14 +219,18 @@ impl RunScore {
         per(self.all_tokens()?, self.correct)
     }
 
-    /// Cost of all episodes in US dollars, those without a measurement included, for each measured episode; absent
-    /// without one and where no price was known.
+    /// Cost of measured episodes in US dollars; absent where that of some is unknown.
+    fn whole_cost(&self) -> Option<f64> {
+        self.cost_usd.filter(|_| self.unpriced == 0)
+    }
+
+    /// Cost of a measured episode in US dollars, on average; absent without one, and where that of some is unknown.
     pub fn cost_per_question(&self) -> Option<f64> {
-        per(self.cost_usd?, self.measured)
+        per(self.whole_cost()?, self.measured)
     }
 
     pub fn cost_per_correct(&self) -> Option<f64> {
-        per(self.cost_usd?, self.correct)
+        per(self.whole_cost()?, self.correct)
     }
 }
 

@@ -31,7 +31,7 @@ pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
         "final_metrics": {
             "total_prompt_tokens": usage(|usage| usage.prompt_tokens),
             "total_completion_tokens": usage(|usage| usage.completion_tokens),
-            "total_cached_tokens": usage(|usage| usage.cached_tokens), "total_cost_usd": recorded.cost_usd, "total_steps": steps.len(),
+            "total_cached_tokens": usage(|usage| usage.cached_tokens), "total_cost_usd": recorded.cost(), "total_steps": steps.len(),
         },
         "steps": steps,
         "extra": {

@@ -219,7 +219,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
         "metadata": {
             "key": recorded.key, "variant": recorded.variant, "outcome": recorded.outcome, "detail": recorded.detail,
             "failure": recorded.failure, "failure_class": failure.map(|failure| failure.class.name()),
-            "votes": recorded.votes, "repairs": recorded.repairs, "branch": recorded.branch, "cost_usd": recorded.cost_usd,
+            "votes": recorded.votes, "repairs": recorded.repairs, "branch": recorded.branch, "cost_usd": recorded.cost(),
         },
         "model_usage": recorded.counted_usage().map_or_else(|| json!({}), |counted| json!({ (name): usage(counted) })),
         "started_at": instant(&recorded.started_at, 0), "completed_at": recorded.timed_ms().and_then(|ms| instant(&recorded.started_at, ms)),

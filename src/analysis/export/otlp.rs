@@ -204,7 +204,7 @@ impl<'a> Trace<'a> {
             "wikitrail.answers": recorded.answers, "wikitrail.outcome": recorded.outcome.name(),
             "wikitrail.detail": recorded.detail,
             "wikitrail.failure_class": self.scored.episode.class().map(FailureClass::name),
-            "wikitrail.cost_usd": recorded.cost_usd, "wikitrail.times_estimated": self.estimated,
+            "wikitrail.cost_usd": recorded.cost(), "wikitrail.times_estimated": self.estimated,
             "wikitrail.branch.key": branch.map(|branch| &branch.key), "wikitrail.branch.at": branch.map(|branch| branch.at),
         })
     }

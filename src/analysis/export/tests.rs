@@ -14,8 +14,9 @@ use std::process::{Command, Stdio};
 /// Two episodes: an awkward one, and one without anything.
 fn trajectories() -> Vec<Trajectory> {
     let call = |latency: u64, usage: Value| {
+        let attempts = if usage.is_null() { 0 } else { 2 };
         json!({"prompt_sha256": format!("{latency:064}"), "prompt_chars": 9, "stop": ["\nObservation 1:"],
-            "completion": " c", "finish_reason": "stop", "usage": usage, "latency_ms": latency, "attempts": 2, "cached": false})
+            "completion": " c", "finish_reason": "stop", "usage": usage, "latency_ms": latency, "attempts": attempts, "cached": false})
     };
     let awkward = json!({
         "v": 1, "id": "=1", "index": 0, "variant": "main", "repeat": 0, "question": "Who, \"really\"?\r\nNow\0",
@@ -150,9 +151,9 @@ fn steps_are_written_cell_by_cell() {
     let expected = format!(
         "{}\r\n\
          main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
-         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,\"[[0,1,3]]\",,{ORIGIN}\r\n\
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,2,stop,,{:064},4,,1,\"[[0,1,3]]\",,{ORIGIN}\r\n\
          main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,,,{ORIGIN}\r\n\
-         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,,,{ORIGIN}\r\n",
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,0,stop,,{:064},,,,,,{ORIGIN}\r\n",
         names(Table::Steps).join(","),
         10,
         1,

@@ -190,7 +190,7 @@ pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
     let said =
         |usage: Usage| if usage.split().is_some() { format!("{} (in + out)", tokens(usage)) } else { tokens(usage) };
     parts.extend(trajectory.counted_usage().map(said));
-    parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
+    parts.extend(trajectory.cost().map(|cost| format!("{cost:.4} USD")));
     parts.extend(trajectory.timed_ms().map(duration));
     parts.join(", ")
 }

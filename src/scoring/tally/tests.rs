@@ -1,7 +1,7 @@
 //! What a run's sum counts, and what it leaves out.
 
 use super::{QuestionMeans, RunScore, Tally};
-use crate::base::{Outcome, Repair, Step, Trajectory, Usage};
+use crate::base::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
 use crate::scoring::{AnswerScore, Metric, ScoredEpisode, fixtures};
 
 fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
@@ -31,6 +31,25 @@ fn tokens_that_only_some_episodes_count_have_no_mean() {
         (score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()),
         (Some(Usage::new(10, 2)), None, None)
     );
+}
+
+#[test]
+fn tokens_that_a_server_does_not_count_are_not_zero() {
+    let call = |usage| Call { usage, attempts: 1, ..Call::default() };
+    let asked = |usage| {
+        let step = Step { calls: vec![call(Some(Usage::new(10, 2))), call(usage)], ..Step::default() };
+        let episode = episode(Outcome::Finished, Some("x"), &["x"]);
+        Trajectory { steps: vec![step], cost_usd: Some(0.5), compat: Some(Compat::Fixed), ..episode }
+    };
+    let (counted, half) = (asked(Some(Usage::default())), asked(None));
+    assert_eq!((counted.counted_usage(), counted.cost()), (Some(Usage::new(10, 2)), Some(0.5)));
+    assert_eq!((half.counted_usage(), half.cost()), (None, None));
+    let score = score_of("hotpotqa", [&counted, &half]);
+    assert_eq!((score.cost_usd, score.cost_per_question(), score.tokens_per_question()), (Some(0.5), None, None));
+    // Rules in this process use no tokens.
+    let mut rules = asked(None);
+    rules.steps[0].calls.iter_mut().for_each(|call| (call.usage, call.attempts) = (None, 0));
+    assert_eq!(rules.cost(), Some(0.5));
 }
 
 #[test]
