@@ -298,6 +298,12 @@ pub(crate) async fn run_episodes(
     let mut poll = tokio::time::interval(POLL_INTERVAL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        // Also where the last episodes end at the same moment.
+        if !stopping && *stop.borrow_and_update() {
+            stopping = true;
+            // The run stops even if the listener is gone.
+            let _ = events.send(RunEvent::Stopping).await;
+        }
         let room = (gate.room)().max(1);
         while tasks.len() < room && !*stop.borrow() && !*is_full.borrow() {
             let Some(episode) = due.next_if(|episode| (gate.admits)(episode)) else { break };
@@ -316,11 +322,7 @@ pub(crate) async fn run_episodes(
             },
             // The limit may have grown while no episode ended.
             _ = poll.tick(), if due.len() > 0 => {}
-            Ok(()) = stop.changed(), if !stopping => {
-                stopping = true;
-                // The run stops even if the listener is gone.
-                let _ = events.send(RunEvent::Stopping).await;
-            }
+            Ok(()) = stop.changed(), if !stopping => {}
         }
     }
     drop(sender);
