@@ -379,8 +379,8 @@ fn refuse_foreign(run: &RunRef, manifest: &Manifest) -> Result<(), RunError> {
     match manifest.command_line.get(1).map(String::as_str) {
         Some("run") => Ok(()),
         Some("branch") => {
-            let message = format!("`{}` holds branches, which cannot be branched off again", run.path.display());
-            Err(RunError::usage(message, "branch off the run that they branch off; several edits may be combined"))
+            let message = format!("`{}` holds branches, which cannot be branched again", run.path.display());
+            Err(RunError::usage(message, "branch the run that they come from; several edits may be combined"))
         }
         _ => Err(unlike(run, "no `wikitrail run` wrote it")),
     }

@@ -133,7 +133,7 @@ fn notes(summary: &Summary, accuracy: bool, width: usize) -> Vec<String> {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
     }
     if !summary.manifest.is_imported() && summary.shard.is_none() && summary.holds_no_answer() {
-        lines.push("nothing was measured: --resume takes other settings too, such as another --model".to_owned());
+        lines.push("nothing was measured yet, so --resume may change settings, such as --model".to_owned());
     }
     lines.extend(unfinished(&summary.unfinished_shards));
     lines.extend(unmeasured(summary));

@@ -461,7 +461,7 @@ pub(in crate::cli) struct FreezeArgs {
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Dataset file: the gold pages of its supporting facts and evidence; may be repeated.
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["run", "titles"])]
+    #[arg(long, value_name = "FILE")]
     dataset: Vec<PathBuf>,
     /// Also the pages of the dataset's contexts.
     #[arg(long, requires = "dataset")]
@@ -507,6 +507,9 @@ fn freeze_date(text: &str) -> Result<String, String> {
 }
 
 async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
+    if args.dataset.is_empty() && args.run.is_empty() && args.titles.is_empty() {
+        return Err(Failure::usage("nothing says which pages to freeze", "name --dataset, --run or --titles"));
+    }
     let FreezeArgs { dry_run, json, quiet, dir, name, dataset: datasets, contexts, run: runs, titles, as_of, .. } =
         args;
     let (links, wiki) = (usize::from(args.links), config::completed(&args.site)?.variant()?);

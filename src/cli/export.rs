@@ -164,6 +164,9 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
     if args.with_exemplars && format != Format::Chat {
         return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
+    if (args.bom || args.raw) && format != Format::Csv {
+        return Err(Failure::usage("--bom and --raw apply to CSV only", "remove them, or use --format csv"));
+    }
     let fixed = match format {
         Format::Chat => Some("conversations"),
         Format::Inspect => Some("logs"),

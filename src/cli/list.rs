@@ -149,7 +149,11 @@ fn change(args: &NoteArgs, notes: &mut Notes) -> anyhow::Result<()> {
     }
     if let Some(absent) = args.untag.iter().find(|tag| !notes.tags.contains(tag)) {
         let message = format!("`{}` has no tag `{}`", args.run.display(), excerpt(absent));
-        return Err(Failure::bad_input(message, format!("its tags are {}", tag_list(&notes.tags))));
+        let hint = match &notes.tags[..] {
+            [] => "it has no tags".to_owned(),
+            tags => format!("its tags are {}", tag_list(tags)),
+        };
+        return Err(Failure::bad_input(message, hint));
     }
     notes.tags.retain(|tag| !args.untag.contains(tag));
     if let Some(text) = &args.text {

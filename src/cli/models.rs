@@ -1,9 +1,10 @@
 //! `models check`: which settings a model's server honours, and how the program of another agent asks.
 
+use super::config;
+use super::failure::{self, Failure};
 use super::flags::{OfModel, TypedSettings};
 use super::output_file::json_or;
 use super::say::say;
-use super::{config, failure};
 use crate::analysis::report::visible;
 #[cfg(feature = "serve")]
 use crate::base::text::visible_line;
@@ -45,6 +46,9 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
         return Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED });
     }
     let settings = config::completed(&args.model)?.variant()?;
+    if settings.model.as_ref().is_some_and(|model| model.contains(',')) {
+        return Err(Failure::usage("`models check` takes one model", "check the others with commands of their own"));
+    }
     let Some((model, asked)) = one_agent::remote(&settings)? else {
         let line = || json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"});
         json_or(args.json, line, || "baseline is part of this program and needs no server\n".to_owned(), out)?;

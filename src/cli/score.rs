@@ -166,7 +166,7 @@ pub(super) struct JudgeArgs {
     /// Ask this model which answers are right, and store its verdicts in the run's folder; may be repeated for several judges.
     #[arg(long, value_name = "PROVIDER:NAME", conflicts_with = "gold", group = ASKED)]
     judge: Vec<String>,
-    /// Ask this model why each wrong episode failed, and store its classes in the run's folder; the flags below are its too. May be repeated.
+    /// Ask this model why each wrong episode failed, and store its classes in the run's folder; the --judge-… flags below apply to it, too. May be repeated.
     #[arg(long, value_name = "PROVIDER:NAME", conflicts_with_all = ["gold", "judge"], group = ASKED)]
     classify: Vec<String>,
     /// Prompt of the judge (TOML) with {question}, {golds}, {answer} and the words of its verdicts [default: our own].

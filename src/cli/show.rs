@@ -24,6 +24,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "wikitrail show [OPTIONS] <RUN> [ID]\n       wikitrail show [OPTIONS] <RUN:ID> <RUN:ID>")]
 pub(super) struct Args {
     /// A run, or a file of `ask --save`: lists its episodes, or prints the episode ID of every variant and repeat. Two
     /// episodes, each as `RUN:ID`, are printed together. `RUN@VARIANT` names one variant.

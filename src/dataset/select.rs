@@ -13,7 +13,7 @@ const PAPERS_RANGE: usize = 7405;
 pub enum SelectionError {
     #[error("{count} ids are not in the dataset: {shown}")]
     UnknownIds { count: usize, shown: String },
-    #[error("no question has the type `{kind}`; the types are {found}")]
+    #[error("no question has the type `{kind}`; {}", if found.is_empty() { "the dataset gives no types".to_owned() } else { format!("the types are {found}") })]
     UnknownType { kind: String, found: String },
     #[error("the selection leaves no question")]
     Empty,
@@ -23,6 +23,7 @@ impl SelectionError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::UnknownIds { .. } => "check that --ids belongs to this dataset",
+            Self::UnknownType { found, .. } if found.is_empty() => "remove --types",
             Self::UnknownType { .. } => "name one of them with --types",
             Self::Empty => "loosen --limit, --ids or --types",
         }
@@ -89,8 +90,7 @@ fn check_types(questions: &[Arc<Question>], types: &[String]) -> Result<(), Sele
         Some(kind) => {
             let mut found: Vec<String> = found.into_iter().map(|kind| format!("`{kind}`")).collect();
             found.sort();
-            let found = if found.is_empty() { "not given".to_owned() } else { found.join(", ") };
-            Err(SelectionError::UnknownType { kind: kind.clone(), found })
+            Err(SelectionError::UnknownType { kind: kind.clone(), found: found.join(", ") })
         }
     }
 }

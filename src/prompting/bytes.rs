@@ -192,7 +192,7 @@ impl PromptError {
             Self::EndsInLabel(..) => "end the text before it".into(),
             Self::Plain { .. } => "a plain text may have the placeholders {question}, once, and {tools}".into(),
             Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
-            Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
+            Self::TooFewExemplars { available, .. } => format!("use {available} shots or fewer"),
             Self::TooFewToKeep { available, .. } => format!("request at most {available}"),
             Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),

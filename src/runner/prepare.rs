@@ -241,7 +241,7 @@ fn closing_notes(pool: &Pool, end: &End, left: Option<&Summary>) -> Vec<String> 
     let estimated = pool.budget.spent().paid.uncounted;
     if estimated > 0 && pool.budget.limits().is_any() {
         lines.push(format!(
-            "note: the server did not count the tokens of {}; the budget took {BYTES_PER_TOKEN} bytes for a token",
+            "note: the tokens of {} were not counted; the budget took {BYTES_PER_TOKEN} bytes for a token",
             counted(estimated, "call")
         ));
     }

@@ -105,7 +105,7 @@ impl RetrieverSource {
             }
         }
         let passages = passages(&answer.body, count).map_err(|what| {
-            let what = format!("answered out of shape: {}", printable(&what, 200));
+            let what = format!("sent an unexpected answer: {}", printable(&what, 200));
             SourceError::Retriever { url: url(), status: answer.status, what }
         })?;
         Ok((Some(answer), passages))

@@ -221,7 +221,7 @@ pub enum SourceError {
     Extract { url: String, error: ExtractError },
     #[error("the API at `{url}` reported `{code}`: {info}")]
     Api { url: String, code: String, info: String, wait: Option<Duration> },
-    #[error("the API at `{url}` answered out of shape: {detail}")]
+    #[error("the API at `{url}` sent an unexpected answer: {detail}")]
     Shape { url: String, detail: String },
     /// A replay has no such answer, or a recording cannot be written.
     #[error(transparent)]

@@ -176,6 +176,6 @@ fn what_nobody_counts_is_estimated_and_said() {
     let output = dir.run(&["--quiet", "--json", "--budget-tokens", "20000", "--out", "r"]);
     let row = variant(&output, 4);
     assert!((1..15).contains(&row["measured"].as_u64().expect("a count")), "{row}");
-    assert!(output.stderr.contains("the server did not count the tokens of"));
+    assert!(output.stderr.contains("were not counted; the budget took"));
     assert!(dir.records("r").iter().all(|record| record.get("cost_usd").is_none()), "an estimate is no cost");
 }

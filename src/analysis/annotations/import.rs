@@ -239,7 +239,10 @@ fn yes_or_no(cell: &str) -> Result<bool, String> {
     match cell.to_ascii_lowercase().as_str() {
         "true" | "1" | "1.0" | "yes" | "right" => Ok(true),
         "false" | "0" | "0.0" | "no" | "wrong" => Ok(false),
-        _ => Err(format!("`{}` is none of true, 1, yes, right and false, 0, no, wrong", short(cell))),
+        _ => Err(format!(
+            "`{}` is neither right nor wrong; use true, yes, right or 1, or false, no, wrong or 0",
+            short(cell)
+        )),
     }
 }
 

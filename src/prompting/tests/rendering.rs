@@ -30,7 +30,7 @@ fn shots_cut_the_list_and_cannot_exceed_it() {
     assert_eq!(*shots(1).unwrap().frame.prefix, format!("{INSTRUCTION}{FIRST}"));
     let error = shots(3).unwrap_err();
     assert!(error.to_string().ends_with("trial.toml` has 2 exemplars, fewer than the 3 requested"), "{error}");
-    assert_eq!(error.hint(), "remove the shots, or request at most 2");
+    assert_eq!(error.hint(), "use 2 shots or fewer");
 }
 
 #[test]

@@ -642,12 +642,14 @@ pub(in crate::runner) fn refused_for_programs(setting: &Setting) -> RunError {
 
 fn unused_hint(setting: &Setting) -> &'static str {
     match setting.applies {
-        Applies::Vote => "votes are held by cot-sc and the two back-offs",
-        Applies::Majority => "it is for --method cot-sc-react",
+        Applies::Vote => "only cot-sc, cot-sc-react and react-cot-sc vote",
+        Applies::Majority => "it applies with --method cot-sc-react",
         Applies::Direct => "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
-        Applies::Passages => "it is about `--tools passages`",
-        Applies::Program => "it is about a program: name one with --agent",
-        Applies::Server => "it is about a server, and baseline needs none; name a model such as --model openai:NAME",
+        Applies::Passages => "it applies with --tools passages",
+        Applies::Program => "it applies to a program: name one with --agent",
+        Applies::Server => {
+            "it applies to a model server, and baseline has none; name a model such as --model openai:NAME"
+        }
         _ => "add --wiki api or --wiki html",
     }
 }

@@ -74,9 +74,9 @@ async fn trouble_is_tried_again_and_what_is_no_retriever_is_said() {
     assert_eq!(server.requests().len(), 2);
     for (answer, said) in [
         (reply(404, "", b"secret"), "answered with status 404"),
-        (reply(200, "", b"<html>"), "answered out of shape: expected value at line 1 column 1"),
-        (reply(200, "", b"{\"result\": []}"), "answered out of shape: it has 0 lists in `result` for one query"),
-        (reply(200, "", b"{\"result\": [[3]]}"), "answered out of shape: a passage has no `contents`"),
+        (reply(200, "", b"<html>"), "sent an unexpected answer: expected value at line 1 column 1"),
+        (reply(200, "", b"{\"result\": []}"), "sent an unexpected answer: it has 0 lists in `result` for one query"),
+        (reply(200, "", b"{\"result\": [[3]]}"), "sent an unexpected answer: a passage has no `contents`"),
     ] {
         let (source, server) = source("", vec![answer]).await;
         let error = source.search("x").await.expect_err("no retriever");
