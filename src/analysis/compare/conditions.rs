@@ -73,7 +73,8 @@ impl ConditionError {
 
 /// Whether two numbers differ by no more than rounding does. Means of the same answers in another order do.
 fn is_equal(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() < 1e-12 * a.abs().max(b.abs()).max(1.0)
+    // Infinity equals itself, and nothing else.
+    a.total_cmp(&b).is_eq() || (a - b).abs() < 1e-12 * a.abs().max(b.abs()).max(1.0)
 }
 
 /// Operators with how tightly they bind: higher binds first. Longer ones come first, so that `<=` is not read as `<`.

@@ -142,7 +142,8 @@ fn of_planned(em: &FigureComparison) -> String {
     match decided[..] {
         [] if open > 0 => format!("No planned pair is decided: {open} of {all} could still be"),
         [] => format!("None of the {all} planned pairs is distinguishable"),
-        [one] if open > 0 => format!("{}; of the other {} planned, {open} undecided", of_two(one), all - 1),
+        [one] if open > 0 && all == 2 => format!("{}; the other planned pair is undecided", of_two(one)),
+        [one] if open > 0 => format!("{}; of the other {} planned pairs {open} undecided", of_two(one), all - 1),
         [one] => format!(
             "{}; the other {} not distinguishable",
             of_two(one),
