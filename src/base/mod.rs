@@ -89,13 +89,13 @@ fn yes() -> bool {
     true
 }
 
-/// What an amount of money in a record may be at most, so that every sum of them is a number.
+/// The largest amount of money in a record, in US dollars. Sums of such amounts stay finite.
 pub(crate) const MAX_USD: f64 = 1e12;
-/// The same in words.
+/// What is expected of an amount of money, for errors.
 pub(crate) const USD: &str = "US dollars from 0 to 1e12";
 
-/// An amount of money. Records may come from others: one below zero would undo what a limit counts.
-pub(crate) fn usd<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+/// Reads an amount of money. In a record from somebody else, one below zero would lower what counts against a budget.
+pub(crate) fn deserialize_usd<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(deserializer)? {
         Some(wrong) if !(0.0..=MAX_USD).contains(&wrong) => {
             Err(D::Error::invalid_value(Unexpected::Float(wrong), &USD))

@@ -58,7 +58,7 @@ pub struct Trajectory<S = String> {
     /// Tokens over all calls whose server counted them.
     pub usage: Usage,
     /// Cost of all calls in US dollars, where prices are known.
-    #[serde(default, deserialize_with = "super::usd", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "super::deserialize_usd", skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// When the episode began, RFC 3339 in UTC.
     pub started_at: S,
@@ -501,7 +501,7 @@ impl Trajectory {
             let texts = [thought, input, action_text, observation, note, discarded];
             texts.into_iter().flatten().for_each(shorten);
             for call in calls {
-                // Each request is recorded as what the one before it lacks: all of them stay, or none.
+                // A request is recorded as its difference from the one before, so that none can be read without the others.
                 (call.verbatim, call.sent) = (None, None);
                 call.stop.iter_mut().chain([&mut call.completion]).chain(&mut call.reasoning).for_each(shorten);
                 let functions = call.calls.iter_mut();
@@ -532,7 +532,7 @@ impl<S: Text> Trajectory<S> {
         self.cost_usd.filter(|_| !self.is_own() || !self.has_uncounted_call())
     }
 
-    /// Whether a server answered without counting tokens. Rules in this process use none.
+    /// Whether a server answered a call without counting its tokens. Calls of the baseline have no server.
     fn has_uncounted_call(&self) -> bool {
         let mut calls = self.steps.iter().flat_map(|step| &step.calls);
         calls.any(|call| !call.copied && call.usage.is_none() && (call.attempts > 0 || call.cached))

@@ -139,7 +139,7 @@ impl<'a> Talk<'a> {
             json_line(out, &trajectory)?;
             out.flush()?;
         }
-        let new = self.one.not_sent().into_iter().filter(|note| !self.one.notes.contains(note)).collect::<Vec<_>>();
+        let new = self.one.notes_so_far().into_iter().filter(|note| !self.one.notes.contains(note)).collect::<Vec<_>>();
         new.iter().for_each(say);
         self.one.notes.extend(new);
         if !measured {

@@ -15,8 +15,13 @@ use url::Url;
 const LONGEST_PLACE: usize = 300;
 /// Settings that say to which servers questions and pages go.
 const OF_SERVERS: [&str; 3] = ["base_url", "wiki_url", "wiki"];
-/// Settings with which a server may send them on, such as to a connector: no address by itself.
+/// Settings that may make a model server pass a request on, such as to a connector.
 const OF_REQUESTS: [&str; 2] = ["extra_body", "extra_header"];
+
+/// Whether a setting decides which servers get questions and pages.
+fn decides_receiver(setting: &str) -> bool {
+    OF_SERVERS.contains(&setting) || OF_REQUESTS.contains(&setting)
+}
 
 /// The arguments that name datasets. Nothing else that is typed opens a file to a setting: a key file is no instruction.
 const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
@@ -56,7 +61,7 @@ enum InputKind {
     Server,
     Program,
     Place,
-    /// A field or header of requests by which the server may send them on.
+    /// A field or header that may make a server pass requests on.
     Field,
     File,
     /// Nothing makes it usable but typing it.
@@ -128,7 +133,7 @@ impl Confirmation<'_> {
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.is_typed(place) && matters(place) && !self.is_own(place));
         let is_pipe = |place: &ExternalResource| {
-            let is_file = ![&OF_SERVERS[..], &OF_REQUESTS, &["agent"]].concat().contains(&place.setting);
+            let is_file = !decides_receiver(place.setting) && place.setting != "agent";
             is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         };
         let shown = |place: ExternalResource| UntypedInput {
@@ -151,7 +156,7 @@ impl Confirmation<'_> {
         if place.setting != "extra_header" {
             return self.typed.has(place.setting);
         }
-        // Headers of a file are sent beside those that are typed.
+        // A typed header does not replace the other headers of a file.
         let typed = self.typed.values(&["extra_header"]).filter_map(|header| header.to_str()?.split_once('='));
         let mut typed = typed.map(|(name, value)| format!("{}={}", name.trim().to_ascii_lowercase(), value.trim()));
         typed.any(|header| header == place.value)
@@ -168,20 +173,17 @@ impl Confirmation<'_> {
         }
     }
 
-    /// Where questions and pages go because a file says so, unless it is a server of the person's.
-    fn elsewhere(&self, experiment: &Experiment) -> Option<ExternalResource> {
-        let of_file = |place: &ExternalResource| {
-            [&OF_SERVERS[..], &OF_REQUESTS].concat().contains(&place.setting)
-                && !self.is_typed(place)
-                && !self.is_own(place)
-        };
+    /// The first setting of a file that sends questions and pages to a server that is neither typed nor the person's.
+    fn foreign_receiver(&self, experiment: &Experiment) -> Option<ExternalResource> {
+        let of_file =
+            |place: &ExternalResource| decides_receiver(place.setting) && !self.is_typed(place) && !self.is_own(place);
         let mut place = places(experiment).into_iter().find(of_file)?;
         place.value = place.value.strip_prefix("retriever:").unwrap_or(&place.value).to_owned();
         Some(place)
     }
 
     fn files(&self, experiment: &Experiment) -> Result<Vec<UntypedInput>, RunError> {
-        let elsewhere = self.elsewhere(experiment).map(|place| match place.setting {
+        let receiver = self.foreign_receiver(experiment).map(|place| match place.setting {
             setting if OF_REQUESTS.contains(&setting) => format!("requests have {setting}"),
             _ => format!("requests go to {}", place.value),
         });
@@ -201,13 +203,13 @@ impl Confirmation<'_> {
             // What a shipped file names is ours.
             let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
             let (scope, of_file) = match (stored, own) {
-                (Some((folder, _)), _) => (ReadScope::folder(folder, elsewhere.clone())?, false),
-                (None, Some(own)) => (ReadScope::file(own, elsewhere.clone())?, true),
+                (Some((folder, _)), _) => (ReadScope::folder(folder, receiver.clone())?, false),
+                (None, Some(own)) => (ReadScope::file(own, receiver.clone())?, true),
                 (None, None) => continue,
             };
             untyped.extend(self.refused(&file, &scope, of_file));
         }
-        // Whoever decides about the files sees every field, and not only the first.
+        // The person who confirms the files should see every field that may pass them on.
         if self.untrusted.is_none() && !untyped.is_empty() {
             untyped.extend(self.untyped(experiment, &|place| OF_REQUESTS.contains(&place.setting)));
         }
@@ -315,7 +317,7 @@ impl Confirmation<'_> {
     fn hint(&self, experiment: &Experiment, refused: &[&UntypedInput]) -> String {
         let has = |kind| refused.iter().any(|one| one.kind == kind);
         let listed = |place: ExternalResource| host(&place.value).filter(|_| OF_SERVERS.contains(&place.setting));
-        let of_server = match self.elsewhere(experiment).map(listed) {
+        let of_server = match self.foreign_receiver(experiment).map(listed) {
             None => {
                 "an empty `wikitrail.toml` makes a folder a project, whose files its experiments may name".to_owned()
             }

@@ -153,7 +153,7 @@ fn is_input(action: &str, error: &std::io::Error) -> bool {
         FileTooLarge, InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof,
     };
     let kinds = [FileTooLarge, InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof];
-    // One that we found too large to be written; the disk has a number for such an error.
+    // An error of ours has no number, and one of the system has.
     let is_refused = error.kind() == FileTooLarge && error.raw_os_error().is_none();
     is_not_own(error) || is_refused || matches!(action, "read" | "open") && kinds.contains(&error.kind())
 }

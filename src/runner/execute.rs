@@ -298,7 +298,7 @@ pub(crate) async fn run_episodes(
     let mut poll = tokio::time::interval(POLL_INTERVAL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        // Also where the last episodes end at the same moment.
+        // Checked here, because below an episode that ends at the same moment may be taken first.
         if !stopping && *stop.borrow_and_update() {
             stopping = true;
             // The run stops even if the listener is gone.
@@ -459,7 +459,7 @@ fn rescue_episodes(
     let mut lines = Vec::new();
     if appender.append(episodes.iter().map(AsRef::as_ref)).is_err() {
         for episode in episodes {
-            // One that is too long even without its steps is the only one that has no line.
+            // Only an episode that is too long even without its steps has no line.
             lines.extend(episode_line(episode, MAX_LINE_BYTES, appender.path()).unwrap_or_default().0);
         }
     }

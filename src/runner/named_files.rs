@@ -4,7 +4,7 @@
 //! else. What they name is read and sent to servers, so it has to lie where they lie, or the person says so.
 
 use super::error::RunError;
-use super::experiment::extra::{reaching_fields, reaching_headers};
+use super::experiment::extra::{unsafe_fields, unsafe_headers};
 use super::experiment::{
     Assignment, DATASET_SETTINGS, Experiment, ExperimentFile, Overrides, Setting, VARIANT_SETTINGS, VariantSettings,
     shipped,
@@ -114,22 +114,21 @@ impl Refusal {
 pub(crate) struct ReadScope {
     /// Canonical.
     root: PathBuf,
-    /// In words, where else than to the provider's own server or the person's it sends requests, such as `requests go to URL`.
-    elsewhere: Option<String>,
+    /// `requests go to URL`, where a file sends them to a server that is neither the provider's nor the person's.
+    receiver: Option<String>,
 }
 
 impl ReadScope {
-    /// What a file may name. `elsewhere` says in words where else than to the provider or the person's servers it sends
-    /// requests.
-    pub(crate) fn file(file: &Path, elsewhere: Option<String>) -> io::Result<Self> {
+    /// What a file may name. `receiver` says `requests go to URL`, where that is neither the provider's nor the person's server.
+    pub(crate) fn file(file: &Path, receiver: Option<String>) -> io::Result<Self> {
         let file = file.canonicalize()?;
-        Self::folder(file.parent().unwrap_or(&file), elsewhere)
+        Self::folder(file.parent().unwrap_or(&file), receiver)
     }
 
-    pub(crate) fn folder(folder: &Path, elsewhere: Option<String>) -> io::Result<Self> {
+    pub(crate) fn folder(folder: &Path, receiver: Option<String>) -> io::Result<Self> {
         let own = folder.canonicalize()?;
-        let root = if elsewhere.is_some() { own } else { root(own) };
-        Ok(Self { root, elsewhere })
+        let root = if receiver.is_some() { own } else { root(own) };
+        Ok(Self { root, receiver })
     }
 
     /// Why a file may not be read that this one names; nothing where it may. What is not there is left to whoever opens it.
@@ -177,8 +176,8 @@ impl ReadScope {
             None => {}
         }
         let outside = format!("outside of `{}`", self.root.display());
-        Some(Refusal::new(match &self.elsewhere {
-            Some(elsewhere) => format!("{outside}, and {elsewhere}"),
+        Some(Refusal::new(match &self.receiver {
+            Some(receiver) => format!("{outside}, and {receiver}"),
             None => outside,
         }))
     }
@@ -296,8 +295,8 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
 
 fn places_of_variant(settings: &VariantSettings) -> impl Iterator<Item = ExternalResource> {
     let servers = ModelSettings(settings).custom_base_urls().into_iter().map(redact::url);
-    let fields = settings.extra_body.iter().flat_map(reaching_fields);
-    let headers = settings.extra_header.iter().flat_map(reaching_headers);
+    let fields = settings.extra_body.iter().flat_map(unsafe_fields);
+    let headers = settings.extra_header.iter().flat_map(unsafe_headers);
     let site =
         settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)).map(|address| redact::url(address));
     let retriever = settings.wiki.iter().filter(|wiki| wiki.starts_with("retriever:"));
@@ -380,8 +379,8 @@ impl Inputs<'_> {
         if self.problems.is_empty() {
             return Ok(());
         }
-        let elsewhere = |problem: &Problem| problem.file != self.file.path;
-        self.problems.sort_by_key(|problem| (elsewhere(problem), problem.file.clone(), problem.line));
+        let receiver = |problem: &Problem| problem.file != self.file.path;
+        self.problems.sort_by_key(|problem| (receiver(problem), problem.file.clone(), problem.line));
         self.problems.truncate(MAX_PROBLEMS);
         let problems = Problems { list: self.problems, help: HELP };
         Err(RunError::input(&problems, problems.hint()))

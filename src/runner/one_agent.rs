@@ -69,9 +69,8 @@ impl OneAgent {
         self.agent.answer(&self.episode(&question.into()), None).await
     }
 
-    /// What its requests were sent without so far, because the model's server does not take it, and what its recording lacks:
-    /// a note for each.
-    pub fn not_sent(&self) -> Vec<String> {
+    /// Notes on what was left out so far: options that the model's server does not take, and answers too long for the recording.
+    pub fn notes_so_far(&self) -> Vec<String> {
         let learned = self.agent.learned.as_ref();
         let unsent = learned.map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned));
         unsent.into_iter().chain(self.tapes.left_out()).collect()

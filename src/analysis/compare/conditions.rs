@@ -71,7 +71,7 @@ impl ConditionError {
     }
 }
 
-/// Whether two numbers differ by no more than rounding does. Means of the same answers in another order do.
+/// Whether two numbers are equal but for rounding: means of the same answers, summed in another order, may differ.
 fn is_equal(a: f64, b: f64) -> bool {
     // Infinity equals itself, and nothing else.
     a.total_cmp(&b).is_eq() || (a - b).abs() < 1e-12 * a.abs().max(b.abs()).max(1.0)

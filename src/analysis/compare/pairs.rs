@@ -96,9 +96,9 @@ pub(crate) struct DecidedPair {
     pub(crate) variants: [usize; 2],
     /// Before any correction. Of a rule that stops a run it is 0 if it has decided, else 1.
     pub(crate) p: f64,
-    /// The p if all that was not measured were against the one that leads, before any correction; else `p`.
+    /// The same if every unmeasured value were against the leader; equal to `p` where nothing could change.
     pub(crate) p_highest: f64,
-    /// The one with the greater values, where p is below alpha.
+    /// The variant with the greater values, where `p` is below alpha.
     pub(crate) leader: Option<usize>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 use crate::analysis::annotations::{self, ANNOTATION_VERSION, Annotation, AnnotationClass};
 use crate::base::named;
 use crate::base::text::{cut, excerpt, is_control};
-use crate::base::{Decoding, Message, Prompt, Step, Tool, Trajectory, Usage, json_error, sha256_hex, usd};
+use crate::base::{Decoding, Message, Prompt, Step, Tool, Trajectory, Usage, deserialize_usd, json_error, sha256_hex};
 use crate::runner::RunError;
 use crate::runner::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
 use crate::scoring::FailureClass;
@@ -140,7 +140,7 @@ pub(crate) struct Judgement<V = Verdict> {
     pub(crate) completion: String,
     pub(crate) usage: Option<Usage>,
     /// Absent where no price is known.
-    #[serde(default, deserialize_with = "usd")]
+    #[serde(default, deserialize_with = "deserialize_usd")]
     pub(crate) cost_usd: Option<f64>,
     /// How often the request was sent; 0 if the answer came from a cache or a recording.
     pub(crate) attempts: u32,

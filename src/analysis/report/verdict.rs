@@ -72,7 +72,7 @@ const fn pairs_of(n: usize) -> usize {
     n * n.saturating_sub(1) / 2
 }
 
-/// Whether a difference is shown, which unmeasured questions could not undo.
+/// Whether the two are distinguishable, whatever the unmeasured questions would give.
 pub(super) fn is_decided(pair: &Pair) -> bool {
     pair.verdict.distinguishable && pair.verdict.word != Word::Undecided
 }

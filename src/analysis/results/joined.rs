@@ -272,9 +272,9 @@ impl Source {
     }
 }
 
-/// Resamples where an exact test does not apply and a few variants are compared.
+/// Resamples of a test that is not exact, while they are enough.
 const RESAMPLES: usize = 1000;
-/// The same of more variants, as `compare` draws them.
+/// Resamples where more variants need more: as many as `compare` draws.
 const MOST_RESAMPLES: usize = 10_000;
 
 #[derive(Debug, Clone, Default)]
@@ -282,8 +282,8 @@ pub(crate) struct Standing {
     /// EM over its own questions, and their number.
     pub(crate) own: Option<VariantMean>,
     pub(crate) n: usize,
-    /// 1 + the number of variants that are distinguishably better; absent if it was compared with none, or if more resamples than
-    /// are drawn could tell it from another one.
+    /// 1 + the number of variants that are distinguishably better; absent if it was compared with none, or if more resamples might
+    /// distinguish it from another one.
     pub(crate) rank: Option<usize>,
     pub(crate) tied_with: Vec<String>,
     /// The pairs of all variants, over which p is corrected.
@@ -311,7 +311,7 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
     }
     let corrected = |p: fn(&DecidedPair) -> f64| holm(&pairs.iter().map(p).collect::<Vec<_>>());
     let both = corrected(|pair| pair.p).into_iter().zip(corrected(|pair| pair.p_highest));
-    let mut open = BTreeSet::new();
+    let mut undecided = BTreeSet::new();
     for (DecidedPair { variants: [a, b], p, leader, .. }, (own, highest)) in pairs.iter().zip(both) {
         for at in [*a, *b] {
             standings[at].rank.get_or_insert(1);
@@ -320,20 +320,20 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
             let beaten = &mut standings[if winner == *a { *b } else { *a }];
             beaten.rank = beaten.rank.map(|rank| rank + 1);
         } else if own >= settings.alpha && is_smallest(*p, settings.resamples) {
-            open.extend([*a, *b]);
+            undecided.extend([*a, *b]);
         } else {
             standings[*a].tied_with.push(variants[*b].name.clone());
             standings[*b].tied_with.push(variants[*a].name.clone());
         }
     }
-    for at in open {
+    for at in undecided {
         standings[at].rank = None;
     }
     standings
 }
 
-/// As many that Holm's correction leaves the smallest p that they can show below alpha. Of too many pairs no number does that
-/// one can wait for.
+/// How many resamples to draw. The smallest p of `n` resamples is `1 / (n + 1)`, and Holm's correction multiplies it by the number
+/// of pairs. Where even [`MOST_RESAMPLES`] leave that above alpha, more than [`RESAMPLES`] would be wasted.
 fn resamples(variants: usize, alpha: f64) -> usize {
     let pairs = variants * variants.saturating_sub(1) / 2;
     let needed = float(pairs as u64) / alpha;

@@ -177,7 +177,7 @@ pub(super) fn arguments_text(arguments: &Value) -> String {
     }
 }
 
-/// How many of the last calls a piece may belong to: a reply of nothing but calls must not take quadratic time.
+/// A piece may continue one of this many last calls. Comparing it with all of them would take quadratic time.
 const MAX_OPEN_CALLS: usize = 64;
 
 /// Adds the pieces of an event to the calls so far, whose indices are `indices`: servers may begin to count anywhere, give

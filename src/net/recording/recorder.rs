@@ -27,7 +27,7 @@ pub struct Recorder {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeftOut {
     pub answers: u64,
-    /// The first of these requests, as a recording stores it, and whom it asks.
+    /// The first request whose answer was left out, in JSON, and its kind.
     pub first: Option<(Kind, Box<str>)>,
 }
 

@@ -71,16 +71,17 @@ const OWN_FIELDS: [(&[&str], &str); 12] = [
 const STOPS: [&str; 2] = ["stop", "stopsequences"];
 /// The object in which Gemini has most settings.
 const CONFIG: &str = "generationconfig";
-/// Fields by which a server samples or reasons, as [`folded`] names: with these it asks nobody else.
+/// Settings of sampling and reasoning, spelled as [`folded`] does. A server that gets these contacts no other one, so that a
+/// file may set them without confirmation.
 const SAMPLING: &str = "topk topa minp typicalp tfsz topnsigma mirostat mirostattau mirostateta repetitionpenalty \
     repeatpenalty repeatlastn lengthpenalty presencepenalty frequencypenalty norepeatngramsize logitbias mintokens \
     ignoreeos stoptokenids skipspecialtokens dosample numbeams usebeamsearch earlystopping logprobs toplogprobs \
     guidedchoice guidedjson reasoning reasoningeffort includereasoning reasoningformat think thinkingconfig \
     thinkingbudget enablethinking chattemplatekwargs outputconfig verbosity servicetier keepalive options";
-/// Longest text of such a field, in bytes.
+/// Longest text in the value of such a setting, in bytes.
 const MAX_WORD: usize = 64;
-/// Headers that only name the sender.
-const TITLES: [&str; 1] = ["x-title"];
+/// The header in which a program names itself.
+const TITLE: &str = "x-title";
 const BY_HEADER: &str = "what is recorded may not hold a secret: send it with --extra-header NAME=env:VARIABLE";
 
 pub fn parse_body(text: &str) -> Result<Value, RunError> {
@@ -130,9 +131,9 @@ fn folded(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).take(40).collect::<String>().to_ascii_lowercase()
 }
 
-/// The fields with which a server may ask others, such as connectors and searches: all that are not known to be harmless,
-/// since every provider has more of them.
-pub fn reaching_fields(body: &Map<String, Value>) -> impl Iterator<Item = String> {
+/// The fields that may make a server contact other servers, such as connectors and web searches: all but [`SAMPLING`], since
+/// providers add new ones.
+pub fn unsafe_fields(body: &Map<String, Value>) -> impl Iterator<Item = String> {
     body.iter().filter(|(name, value)| !is_sampling(name, value)).map(|(name, value)| format!("{name}={value}"))
 }
 
@@ -144,7 +145,7 @@ fn is_sampling(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether all texts are words, of which none is an address.
+/// Whether every text in it is short and of letters, digits, spaces, `_` and `-`, and so cannot be an address.
 fn is_plain(value: &Value) -> bool {
     let usual = |c: char| c.is_ascii_alphanumeric() || " _-".contains(c);
     let is_word = |text: &str| text.len() <= MAX_WORD && text.chars().all(usual);
@@ -156,13 +157,11 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// The headers that switch on such fields, or name a key: all but a title.
-pub fn reaching_headers(headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+/// The headers that may allow such fields or hold a key: all but [`TITLE`].
+pub fn unsafe_headers(headers: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
     headers
         .iter()
-        .filter(|(name, value)| {
-            !TITLES.contains(&name.as_str()) || matches!(HeaderValue::of(value), HeaderValue::Variable(_))
-        })
+        .filter(|(name, value)| *name != TITLE || matches!(HeaderValue::of(value), HeaderValue::Variable(_)))
         .map(|(name, value)| format!("{name}={value}"))
 }
 

@@ -173,7 +173,8 @@ impl RunFolder {
         read_text(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
-    /// A question that takes more than half a line is an error, before anything is paid: the lines of its episodes hold it.
+    /// Refuses a question that takes more than half of the longest line, before anything is paid: the line of each of its
+    /// episodes holds the question, too.
     pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
         const MOST: u64 = MAX_LINE_BYTES / 2;
         replace_with(&self.questions_path(), |file| {
@@ -256,7 +257,7 @@ impl RunFolder {
         if path.is_file() { read_versioned(&path, NOTES_VERSION) } else { Ok(Notes::default()) }
     }
 
-    /// Changes the notes and writes them, unless that fails or changes nothing. Others may do so at the same time.
+    /// Changes the notes under a lock, as several processes may at once. Writes nothing if `change` fails or changes nothing.
     pub(crate) fn change_notes<E: From<StoreError>>(
         &self,
         change: impl FnOnce(&mut Notes) -> Result<(), E>,

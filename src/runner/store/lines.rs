@@ -92,9 +92,9 @@ impl Appender {
     }
 }
 
-/// The line of an episode, of at most `limit` bytes: readers leave out what is longer, and `--resume` would pay for it again.
-/// Of its evidence as much is cut as that takes, which its `detail` says; `false` then. An error if it is too long without
-/// its steps.
+/// The line of an episode, and whether it holds all of it. Readers leave out a line of more than `limit` bytes, and `--resume`
+/// would pay for its episode again. So longer ones are shortened: first their texts are cut, then their steps are dropped, and
+/// `detail` says which. It is an error if the rest is still too long.
 pub(crate) fn episode_line(trajectory: &Trajectory, limit: u64, path: &Path) -> Result<(Vec<u8>, bool), StoreError> {
     /// Characters that are kept of each text.
     const LENGTHS: [usize; 5] = [64 << 10, 16 << 10, 4 << 10, 1 << 10, 256];

@@ -72,7 +72,7 @@ impl Lock {
 
     /// Locks a file that a process appends to while it asks models, beside runs, readers and people.
     pub(crate) fn of_file(file: &Path) -> Result<Self, StoreError> {
-        let path = beside(file);
+        let path = lock_of(file);
         let mut lock = Self { shard: None, file: open(&path)?, path, _common: None, before: None, touching: None };
         if attempted(lock.file.try_lock(), &lock.path)? == Attempt::Held {
             return Err(StoreError::Asking { path: file.to_owned(), holder: holder(&lock.file) });
@@ -265,20 +265,20 @@ fn in_name(name: &str) -> Option<Shard> {
     Shard::in_name(name.strip_prefix(NAME)?.strip_prefix('.')?)
 }
 
-/// The lock of a file in a run's folder.
-fn beside(file: &Path) -> PathBuf {
+/// The lock file of a file in a run's folder: `.lock.notes` of `notes.json`.
+fn lock_of(file: &Path) -> PathBuf {
     file.with_file_name(format!("{NAME}.{}", file.file_stem().unwrap_or_default().to_string_lossy()))
 }
 
 /// Whether a file is the lock of a folder, of a shard, or of a file in a folder.
 pub(super) fn is_lock(name: &str) -> bool {
-    let of_file = |file: &str| Path::new(name) == beside(Path::new(file));
+    let of_file = |file: &str| Path::new(name) == lock_of(Path::new(file));
     name == NAME || in_name(name).is_some() || [VERDICTS, CLASSIFICATIONS, NOTES].into_iter().any(of_file)
 }
 
-/// Locks a file that is replaced as a whole, from reading to writing. Waits for others, who have it for a moment.
+/// Locks a file from reading it to replacing it. Waits for other processes, which hold the lock for a moment.
 pub(super) fn await_lock(file: &Path) -> Result<File, StoreError> {
-    let path = beside(file);
+    let path = lock_of(file);
     let file = open(&path)?;
     match file.lock() {
         Err(error) if !has_no_locks(&error) => Err(StoreError::io("lock", &path)(error)),

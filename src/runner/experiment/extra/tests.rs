@@ -1,6 +1,6 @@
 //! What may be added to requests, and what not.
 
-use super::{HeaderValue, check_body, credential, parse_body, parse_headers, reaching_fields, reaching_headers};
+use super::{HeaderValue, check_body, credential, parse_body, parse_headers, unsafe_fields, unsafe_headers};
 
 /// Looks like a key.
 const KEY: &str = "sk-proj-0123456789abcdefABCD";
@@ -79,10 +79,10 @@ fn usual_additions_are_taken_and_secrets_are_not() {
 }
 
 #[test]
-fn only_words_and_numbers_of_sampling_and_reasoning_reach_nobody() {
-    let reaching = |json: &str| {
+fn only_words_and_numbers_of_sampling_and_reasoning_are_safe() {
+    let found = |json: &str| {
         let body = parse_body(json).expect(json);
-        reaching_fields(body.as_object().expect("an object")).collect::<Vec<_>>()
+        unsafe_fields(body.as_object().expect("an object")).collect::<Vec<_>>()
     };
     for json in [
         r#"{"top_k": 20, "minP": 0.05, "stop_token_ids": [1, 2], "logit_bias": {"50256": -100}, "think": null}"#,
@@ -91,7 +91,7 @@ fn only_words_and_numbers_of_sampling_and_reasoning_reach_nobody() {
         r#"{"generationConfig": {"topK": 3, "thinkingConfig": {"thinkingLevel": "low"}}, "keep_alive": "5m"}"#,
         "{}",
     ] {
-        assert!(reaching(json).is_empty(), "{json}");
+        assert!(found(json).is_empty(), "{json}");
     }
     for json in [
         r#"{"mcp_servers":[{"type":"url","url":"https://evil.example/mcp"}]}"#,
@@ -107,11 +107,11 @@ fn only_words_and_numbers_of_sampling_and_reasoning_reach_nobody() {
         r#"{"guided_json":{"$ref":"//evil.example/x"}}"#,
     ] {
         let (name, value) = json[2..json.len() - 1].split_once("\":").expect("a field");
-        assert_eq!(reaching(json), [format!("{name}={value}")]);
+        assert_eq!(found(json), [format!("{name}={value}")]);
     }
     let headers = parse_headers(["x-title=https://a.example", "anthropic-beta=mcp-client-2025-04-04", "x-a=env:PATH"]);
-    let reaching: Vec<String> = reaching_headers(&headers.expect("sound")).collect();
-    assert_eq!(reaching, ["anthropic-beta=mcp-client-2025-04-04", "x-a=env:PATH"]);
+    let found: Vec<String> = unsafe_headers(&headers.expect("sound")).collect();
+    assert_eq!(found, ["anthropic-beta=mcp-client-2025-04-04", "x-a=env:PATH"]);
 }
 
 #[test]
