@@ -98,10 +98,15 @@ impl ExperimentFile {
         let (mut notes, tree) = Notes::parse(path, text, HELP)?;
         let root = Notes::root(tree.get_ref());
         let entries = notes.entries(&root);
+        let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
+        if let Some(instruction) = find("instruction").filter(|_| find("dataset").is_none()) {
+            let what = "this is a prompt, not an experiment".to_owned();
+            notes.note(instruction.line, Fault::from(what).hint("use it with `run --prompt FILE`"));
+            return Err(notes.into_problems());
+        }
         for entry in entries.iter().filter(|entry| !TOP_KEYS.contains(&entry.key)) {
             notes.unknown_key(&root, *entry, &TOP_KEYS);
         }
-        let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
         let name = find("name").and_then(|entry| notes.name("name", entry.value, true));
         if let Some(entry) = find("description") {
             notes.text("description", entry.value);

@@ -313,6 +313,7 @@ fn the_head_of_a_file_is_checked_too() {
     for (text, message) in [
         ("", "missing key `name`"),
         ("name = \"x\"", "missing key `dataset`"),
+        ("task = \"qa\"\n[instruction]\nreact = \"x\"", "this is a prompt, not an experiment"),
         ("name = \"a b\"\ndataset = \"d\"", "x.toml:1: `name` is `a b`, which is not a valid name"),
         ("name = \".x\"\ndataset = \"d\"", "use letters, digits"),
         ("name = \"x\"\ndataset = 3", "`dataset` must be a table, but is 3"),
