@@ -4,7 +4,7 @@ use crate::analysis::compare::conditions::{Argument, ConditionResult, Terms, eva
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
     Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, PAIRED_BY_ID, Settings, Variant,
-    among_all, compare, efforts, optimism,
+    among_all, compare, efforts, optimism, pairs_of,
 };
 use crate::analysis::report::comparison::{ComparisonExtras, FlipList, HoldoutNotes};
 use crate::analysis::results::{
@@ -298,7 +298,7 @@ impl CompareRequest<'_> {
             }
         }
         let all = sources.len() + refs.len();
-        if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
+        if refs.is_empty() || pairs_of(all) > MOST_PAIRS {
             return Ok((refs.len(), Vec::new()));
         }
         let (mut sources, _, _) = self.read(&refs)?;

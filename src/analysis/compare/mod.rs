@@ -40,7 +40,7 @@ pub(crate) use effort::{EXPENSES, Effort, efforts};
 pub(crate) use flips::{Gold, GoldState, flips};
 pub(crate) use optimism::{Optimism, optimism};
 pub(crate) use pairing::{Item, Variant};
-pub(crate) use pairs::{DecidedPair, MOST_PAIRS, among_all, decided_pairs};
+pub(crate) use pairs::{DecidedPair, MOST_PAIRS, among_all, decided_pairs, pairs_of};
 pub use settings::Settings;
 pub(crate) use settings::{NamedFigure, RESAMPLES, SEED, StoppedRun};
 pub(crate) use within::{Matching, SettingValues};

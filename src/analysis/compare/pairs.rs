@@ -325,6 +325,11 @@ fn sequential(pair: Pair, found: Stopping) -> Pair {
 /// With more pairs than this, p after Holm is not computed.
 pub(crate) const MOST_PAIRS: usize = 5_000;
 
+/// How many pairs so many variants have.
+pub(crate) const fn pairs_of(variants: usize) -> usize {
+    variants * variants.saturating_sub(1) / 2
+}
+
 /// Sign flips of all pairs together at most: a few seconds.
 const MOST_FLIPS: usize = 2_000_000_000;
 
@@ -350,7 +355,7 @@ pub(crate) fn among_all(
     count: usize,
     is_planned: &dyn Fn(&str, &str) -> bool,
 ) {
-    let most = count * count.saturating_sub(1) / 2;
+    let most = pairs_of(count);
     for figure in &mut comparison.figures {
         let is_charged = |pair: &Pair| pair.p.is_some() && !is_planned(&pair.a, &pair.b);
         let named = figure.pairs.iter().filter(|pair| is_charged(pair)).count();

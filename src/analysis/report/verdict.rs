@@ -1,6 +1,6 @@
 //! Which variant is best, in a sentence: for the page, and for the end of a run.
 
-use crate::analysis::compare::{FigureComparison, Pair, Word};
+use crate::analysis::compare::{FigureComparison, Pair, Word, pairs_of};
 use crate::analysis::results::Group;
 use crate::base::text::counted;
 use crate::scoring::figure::Better;
@@ -66,10 +66,6 @@ pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
         }
         _ => format!("No best variant: {} are not distinguishable", some(&top)),
     }
-}
-
-const fn pairs_of(n: usize) -> usize {
-    n * n.saturating_sub(1) / 2
 }
 
 /// Whether the two are distinguishable, whatever the unmeasured questions would give.

@@ -5,8 +5,8 @@ use super::{
     load, name_accuracy, names, planned_of, short_names, stopped, with_recorded,
 };
 use crate::analysis::compare::{
-    Comparison, DecidedPair, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, decided_pairs,
-    means_and_pairs,
+    Comparison, DecidedPair, FigureComparison, NamedFigure, RESAMPLES, Settings, StoppedRun, Variant, VariantMean,
+    decided_pairs, means_and_pairs, pairs_of,
 };
 use crate::base::short_names::ShortNames;
 use crate::base::stats::holm;
@@ -272,10 +272,8 @@ impl Source {
     }
 }
 
-/// Resamples of a test that is not exact, while they are enough.
-const RESAMPLES: usize = 1000;
-/// Resamples where more variants need more: as many as `compare` draws.
-const MOST_RESAMPLES: usize = 10_000;
+/// Resamples of a test that is not exact, while they are enough; more variants need as many as `compare` draws.
+const FEW_RESAMPLES: usize = 1000;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Standing {
@@ -333,12 +331,11 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
 }
 
 /// How many resamples to draw. The smallest p of `n` resamples is `1 / (n + 1)`, and Holm's correction multiplies it by the number
-/// of pairs. Where even [`MOST_RESAMPLES`] leave that above alpha, more than [`RESAMPLES`] would be wasted.
+/// of pairs. Where even [`RESAMPLES`] leave that above alpha, more than [`FEW_RESAMPLES`] would be wasted.
 fn resamples(variants: usize, alpha: f64) -> usize {
-    let pairs = variants * variants.saturating_sub(1) / 2;
-    let needed = float(pairs as u64) / alpha;
+    let needed = float(pairs_of(variants) as u64) / alpha;
     let is_enough = |resamples: usize, factor: f64| factor * needed < float(resamples as u64);
-    if is_enough(RESAMPLES, 4.0) || !is_enough(MOST_RESAMPLES, 1.0) { RESAMPLES } else { MOST_RESAMPLES }
+    if is_enough(FEW_RESAMPLES, 4.0) || !is_enough(RESAMPLES, 1.0) { FEW_RESAMPLES } else { RESAMPLES }
 }
 
 /// Whether p is the smallest that this many resamples can show.
