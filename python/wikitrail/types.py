@@ -10,9 +10,9 @@ class Usage(TypedDict):
 
     prompt_tokens: int  # tokens of the prompt
     completion_tokens: int  # tokens of the completion
-    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if 0
-    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests, where it counts them; absent if 0
-    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if 0
+    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if the provider does not count them
+    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests; absent if the provider does not count them
+    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if the provider does not count them
     unsplit_tokens: NotRequired[int]  # tokens of which another program does not say whether they are of prompts or of completions; absent if 0
 
 
@@ -311,9 +311,9 @@ class PaidUsage(TypedDict):
 
     prompt_tokens: int  # tokens of prompts
     completion_tokens: int  # tokens of completions
-    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if 0
-    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests, where it counts them; absent if 0
-    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if 0
+    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if the provider does not count them
+    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests; absent if the provider does not count them
+    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if the provider does not count them
 
 
 class Paid(TypedDict):

@@ -183,14 +183,14 @@ impl Completion {
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
-    /// How many of the prompt's tokens the provider had kept from earlier requests.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub cached_tokens: u64,
+    /// How many of the prompt's tokens the provider had kept from earlier requests; absent, like the next two, if it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
     /// How many of the prompt's tokens the provider kept for later requests, where it asks another price for that.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub cache_write_tokens: u64,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reasoning_tokens: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
     /// Tokens of which another program does not say whether they are of prompts or of completions; in neither of these.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unsplit_tokens: u64,
@@ -203,7 +203,9 @@ pub const BYTES_PER_TOKEN: usize = 4;
 impl Usage {
     /// The counts that only some providers make, in words; nothing where none was made.
     pub fn details(self) -> Option<String> {
-        let part = |tokens: u64, what: &str| (tokens > 0).then(|| format!("{} {what}", thousands(tokens)));
+        let part = |tokens: Option<u64>, what: &str| {
+            tokens.filter(|tokens| *tokens > 0).map(|tokens| format!("{} {what}", thousands(tokens)))
+        };
         let parts = [
             part(self.cached_tokens, "cached"),
             part(self.cache_write_tokens, "into the cache"),
@@ -239,12 +241,15 @@ impl Usage {
     }
 
     pub(super) fn each_with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        let of_known = |own: Option<u64>, other: Option<u64>| {
+            own.or(other).map(|_| of(own.unwrap_or_default(), other.unwrap_or_default()))
+        };
         Self {
             prompt_tokens: of(self.prompt_tokens, other.prompt_tokens),
             completion_tokens: of(self.completion_tokens, other.completion_tokens),
-            cached_tokens: of(self.cached_tokens, other.cached_tokens),
-            cache_write_tokens: of(self.cache_write_tokens, other.cache_write_tokens),
-            reasoning_tokens: of(self.reasoning_tokens, other.reasoning_tokens),
+            cached_tokens: of_known(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens: of_known(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens: of_known(self.reasoning_tokens, other.reasoning_tokens),
             unsplit_tokens: of(self.unsplit_tokens, other.unsplit_tokens),
         }
     }

@@ -437,16 +437,16 @@ fn text(block: &Value) -> &str {
 }
 
 fn prompt(usage: &Value) -> Usage {
-    let counted = |name: &str| count(usage, name).unwrap_or(0);
     let (cached_tokens, cache_write_tokens) =
-        (counted("cache_read_input_tokens"), counted("cache_creation_input_tokens"));
-    let prompt_tokens = counted("input_tokens") + cached_tokens + cache_write_tokens;
+        (count(usage, "cache_read_input_tokens"), count(usage, "cache_creation_input_tokens"));
+    let parts = [count(usage, "input_tokens"), cached_tokens, cache_write_tokens];
+    let prompt_tokens = parts.into_iter().flatten().sum();
     Usage { prompt_tokens, cached_tokens, cache_write_tokens, ..Usage::default() }
 }
 
 /// Tokens used, if completion tokens are counted.
 fn used(prompt: Usage, usage: &Value) -> Option<Usage> {
     let completion_tokens = count(usage, "output_tokens")?;
-    let reasoning_tokens = count(&usage[TOKEN_DETAILS], THINKING_TOKENS).unwrap_or(0);
+    let reasoning_tokens = count(&usage[TOKEN_DETAILS], THINKING_TOKENS);
     Some(Usage { completion_tokens, reasoning_tokens, ..prompt })
 }

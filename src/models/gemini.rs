@@ -291,8 +291,8 @@ fn used(usage: &Value) -> Option<Usage> {
     let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
     prompt.or(completion)?;
     Some(Usage {
-        cached_tokens: count(usage, "cachedContentTokenCount").unwrap_or(0),
-        reasoning_tokens: count(usage, "thoughtsTokenCount").unwrap_or(0),
+        cached_tokens: count(usage, "cachedContentTokenCount"),
+        reasoning_tokens: count(usage, "thoughtsTokenCount"),
         ..Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0))
     })
 }

@@ -28,8 +28,8 @@ impl Price {
         #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
         let cost = |tokens: u64, price: f64| tokens as f64 * price;
         // Servers that count more tokens as kept than there are do not make a prompt cheaper than nothing.
-        let cached = cached_tokens.min(prompt_tokens);
-        let written = cache_write_tokens.min(prompt_tokens - cached);
+        let cached = cached_tokens.unwrap_or(0).min(prompt_tokens);
+        let written = cache_write_tokens.unwrap_or(0).min(prompt_tokens - cached);
         let prompt = cost(prompt_tokens - cached - written, self.prompt)
             + cost(cached, self.cached.unwrap_or(self.prompt))
             + cost(written, self.cache_write.unwrap_or(self.prompt));
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn cached_tokens_have_a_price_of_their_own_where_one_is_known() {
         let plain = Price::new(3.0, 15.0);
-        let usage = Usage { cached_tokens: 900, reasoning_tokens: 80, ..Usage::new(1_000, 100) };
-        let written = Usage { cached_tokens: 0, cache_write_tokens: 900, ..usage };
-        let wrong = Usage { cached_tokens: 5_000, cache_write_tokens: 5_000, ..usage };
+        let usage = Usage { cached_tokens: Some(900), reasoning_tokens: Some(80), ..Usage::new(1_000, 100) };
+        let written = Usage { cached_tokens: Some(0), cache_write_tokens: Some(900), ..usage };
+        let wrong = Usage { cached_tokens: Some(5_000), cache_write_tokens: Some(5_000), ..usage };
         let cheap = Price { cached: Some(0.3), ..plain };
         for (price, usage, micros) in [
             // Without a price for them, they cost what they did before; reasoning is part of the completion.

@@ -192,11 +192,11 @@ figures! {
     COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.split()?.completion_tokens))
         "counted tokens of all completions";
     TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
-    CACHED_TOKENS "cached_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cached_tokens))
+    CACHED_TOKENS "cached_tokens" Neither Count(|episode| episode.trajectory.usage.cached_tokens)
         "prompt tokens read from the provider's cache; empty, like the next two, if uncounted";
-    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cache_write_tokens))
+    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| episode.trajectory.usage.cache_write_tokens)
         "prompt tokens written to that cache";
-    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.reasoning_tokens))
+    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| episode.trajectory.usage.reasoning_tokens)
         "tokens of the completions that were reasoning";
     COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost())
         "cost in US dollars; empty where no price is known";
@@ -206,11 +206,6 @@ figures! {
 
 fn count<T>(items: impl Iterator<Item = T>) -> Option<u64> {
     u64::try_from(items.count()).ok()
-}
-
-/// A count that only some providers make.
-fn nonzero(tokens: u64) -> Option<u64> {
-    Some(tokens).filter(|tokens| *tokens > 0)
 }
 
 /// The episode, if its steps are known.

@@ -259,7 +259,8 @@ impl PromptGrowth {
 
 /// The prompt's tokens, where the server counted all of them.
 fn uncached_prompt_tokens(call: &Call) -> Option<u64> {
-    let usage = call.usage.filter(|usage| usage.cached_tokens == 0 && usage.prompt_tokens >= MIN_TOKENS)?;
+    let usage =
+        call.usage.filter(|usage| usage.cached_tokens.unwrap_or(0) == 0 && usage.prompt_tokens >= MIN_TOKENS)?;
     Some(usage.prompt_tokens)
 }
 
@@ -389,7 +390,7 @@ mod tests {
 
     fn growth(calls: &[(usize, u64, u64)]) -> PromptGrowth {
         let step = |(n, &(prompt_chars, tokens, cached)): (usize, &(usize, u64, u64))| {
-            let usage = Some(Usage { cached_tokens: cached, ..Usage::new(tokens, 10) });
+            let usage = Some(Usage { cached_tokens: Some(cached), ..Usage::new(tokens, 10) });
             Step { n: n + 1, calls: vec![Call { prompt_chars, usage, ..Call::default() }], ..Step::default() }
         };
         let steps = calls.iter().enumerate().map(step).collect();

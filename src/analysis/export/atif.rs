@@ -22,15 +22,15 @@ pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
     for (at, step) in steps.iter_mut().enumerate() {
         step["step_id"] = json!(at + 1);
     }
-    let usage = |of: fn(Usage) -> u64| recorded.counted_usage().and_then(Usage::split).map(of);
+    let usage = |of: fn(Usage) -> Option<u64>| recorded.counted_usage().and_then(Usage::split).and_then(of);
     json!({
         "schema_version": VERSION,
         "session_id": scored.origin.run,
         "trajectory_id": recorded.key,
         "agent": agent(scored),
         "final_metrics": {
-            "total_prompt_tokens": usage(|usage| usage.prompt_tokens),
-            "total_completion_tokens": usage(|usage| usage.completion_tokens),
+            "total_prompt_tokens": usage(|usage| Some(usage.prompt_tokens)),
+            "total_completion_tokens": usage(|usage| Some(usage.completion_tokens)),
             "total_cached_tokens": usage(|usage| usage.cached_tokens), "total_cost_usd": recorded.cost(), "total_steps": steps.len(),
         },
         "steps": steps,

@@ -358,8 +358,8 @@ fn page_cell<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'
 }
 
 /// A count that only some providers make; empty where it is 0.
-fn counted_cell(step: &Step, tokens: fn(Usage) -> u64) -> Cell<'_> {
-    Cell::of(step_usage(step).map(tokens).filter(|tokens| *tokens > 0), Cell::Integer)
+fn counted_cell(step: &Step, tokens: fn(Usage) -> Option<u64>) -> Cell<'_> {
+    Cell::of(step_usage(step).and_then(tokens), Cell::Integer)
 }
 
 /// Tokens over the step's calls; absent if no server counted any.

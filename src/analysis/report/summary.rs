@@ -230,7 +230,7 @@ fn details(variant: &str, usage: Usage) -> Vec<String> {
         (usage.reasoning_tokens, "completion tokens were reasoning"),
     ]
     .into_iter()
-    .filter(|(tokens, _)| *tokens > 0)
+    .filter_map(|(tokens, what)| Some((tokens.filter(|tokens| *tokens > 0)?, what)))
     .map(|(tokens, what)| format!("{variant}: {} {what}", thousands(tokens)))
     .collect()
 }

@@ -257,8 +257,8 @@ fn content(value: Value) -> Result<String, Fault> {
 }
 
 fn used(value: &Value) -> Option<Usage> {
-    let cached_tokens = count(&value["prompt_tokens_details"], "cached_tokens").unwrap_or(0);
-    let reasoning_tokens = count(&value[TOKEN_DETAILS], REASONING_TOKENS).unwrap_or(0);
+    let cached_tokens = count(&value["prompt_tokens_details"], "cached_tokens");
+    let reasoning_tokens = count(&value[TOKEN_DETAILS], REASONING_TOKENS);
     usage(value, "prompt_tokens", "completion_tokens").map(|usage| Usage { cached_tokens, reasoning_tokens, ..usage })
 }
 

@@ -212,9 +212,9 @@ fn complete(body: &Value, items: Vec<Value>, decoded: &mut Decoded) {
     let counted = &body["usage"];
     decoded.counted_reasoning(&counted[OUTPUT_DETAILS], REASONING_TOKENS);
     decoded.usage = usage(counted, "input_tokens", "output_tokens").map(|usage| Usage {
-        cached_tokens: count(&counted[INPUT_DETAILS], "cached_tokens").unwrap_or(0),
-        cache_write_tokens: count(&counted[INPUT_DETAILS], "cache_write_tokens").unwrap_or(0),
-        reasoning_tokens: count(&counted[OUTPUT_DETAILS], REASONING_TOKENS).unwrap_or(0),
+        cached_tokens: count(&counted[INPUT_DETAILS], "cached_tokens"),
+        cache_write_tokens: count(&counted[INPUT_DETAILS], "cache_write_tokens"),
+        reasoning_tokens: count(&counted[OUTPUT_DETAILS], REASONING_TOKENS),
         ..usage
     });
     decoded.model = string(&body["model"]);

@@ -98,7 +98,7 @@ impl Remote {
             usage: first.usage.is_some(),
             reasoning: first.reasoning.as_ref().map(|reasoning| reasoning.place),
             asked_reasoning: asked.reasoning,
-            reasoning_tokens: first.usage.map_or(0, |usage| usage.reasoning_tokens),
+            reasoning_tokens: first.usage.and_then(|usage| usage.reasoning_tokens).unwrap_or(0),
             left_out: refused.and(RequestOptions::notable()).names(),
             finish_reason: first.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),

@@ -101,7 +101,12 @@ async fn what_is_written_and_read_is_counted() {
     let usage = json!({"input_tokens": 10, "cache_creation_input_tokens": 200, "cache_read_input_tokens": 3000, "output_tokens": 4,
         "output_tokens_details": {"thinking_tokens": 3}});
     let whole = json!({"type": "message", "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn", "usage": usage});
-    let used = Usage { cached_tokens: 3000, cache_write_tokens: 200, reasoning_tokens: 3, ..Usage::new(3210, 4) };
+    let used = Usage {
+        cached_tokens: Some(3000),
+        cache_write_tokens: Some(200),
+        reasoning_tokens: Some(3),
+        ..Usage::new(3210, 4)
+    };
     let server = Server::start(vec![reply(200, "", whole.to_string().as_bytes())]).await;
     assert_eq!(API.model(&server.url).complete(&request(), None).await.expect("an answer").usage, Some(used));
     let start = super::event("message_start", &format!(r#""message":{{"usage":{usage}}}"#));

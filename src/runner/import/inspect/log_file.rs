@@ -514,16 +514,21 @@ pub(super) fn is_miscounted(usage: &Value) -> bool {
 
 /// Tokens of one model. Tokens of cache and reasoning are counted beside or among the others: the total says which.
 pub(super) fn tokens(usage: &Value) -> Usage {
-    let count = |name: &str| usage[name].as_u64().unwrap_or_default().min(MAX_COUNT);
+    let counted = |name: &str| usage[name].as_u64().map(|count| count.min(MAX_COUNT));
+    let count = |name: &str| counted(name).unwrap_or_default();
     let (input, output, reasoning) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
-    let (read, write) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
-    let beside = input.saturating_add(read).saturating_add(write);
+    let (read, write) = ("input_tokens_cache_read", "input_tokens_cache_write");
+    let beside = input.saturating_add(count(read)).saturating_add(count(write));
     let is_total = |prompt: u64, completion: u64| usage["total_tokens"].as_u64() == prompt.checked_add(completion);
     let thought = output.saturating_add(reasoning);
     let sums = [(input, output), (beside, output), (input, thought), (beside, thought)];
     let (prompt, completion) = sums.into_iter().find(|sum| is_total(sum.0, sum.1)).unwrap_or((input, output));
-    let usage = Usage::new(prompt, completion);
-    Usage { cached_tokens: read, cache_write_tokens: write, reasoning_tokens: reasoning, ..usage }
+    Usage {
+        cached_tokens: counted(read),
+        cache_write_tokens: counted(write),
+        reasoning_tokens: counted("reasoning_tokens"),
+        ..Usage::new(prompt, completion)
+    }
 }
 
 /// A time as records have it, in UTC.
