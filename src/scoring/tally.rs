@@ -216,7 +216,7 @@ impl RunScore {
     }
 
     pub fn tokens_per_correct(&self) -> Option<f64> {
-        per(self.all_tokens()?, self.correct)
+        self.per_correct(self.all_tokens()?)
     }
 
     /// Cost of measured episodes in US dollars; absent where that of some is unknown.
@@ -230,7 +230,12 @@ impl RunScore {
     }
 
     pub fn cost_per_correct(&self) -> Option<f64> {
-        per(self.whole_cost()?, self.correct)
+        self.per_correct(self.whole_cost()?)
+    }
+
+    /// Absent where hidden golds leave open which answers are correct.
+    fn per_correct(&self, total: f64) -> Option<f64> {
+        per(total, self.correct).filter(|_| self.hidden == 0)
     }
 }
 

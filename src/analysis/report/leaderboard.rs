@@ -38,6 +38,8 @@ pub(crate) struct Entry {
     /// Recorded and planned episodes.
     pub(crate) episodes: usize,
     pub(crate) planned: usize,
+    /// Recorded episodes that were not measured.
+    pub(crate) not_measured: usize,
     /// What `em` is called: an accuracy where answers are labels.
     #[serde(skip)]
     pub(crate) label: String,
@@ -62,6 +64,12 @@ pub(crate) struct Entry {
     pub(crate) stopping: Option<Stopping>,
     pub(crate) tags: Vec<String>,
     pub(crate) note: String,
+}
+
+impl Entry {
+    fn measured(&self) -> usize {
+        self.episodes - self.not_measured
+    }
 }
 
 /// The variants of each group, the best first.
@@ -101,6 +109,7 @@ fn entry(group: &Group, at: usize, Notes { tags, note, .. }: Notes) -> Option<En
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
         planned: manifest.planned(variant),
+        not_measured: source.episodes.iter().filter(|episode| !episode.item.measured).count(),
         label: group.score.label().to_owned(),
         correction: correction(standing.pairs, group.sources.len()),
         n: standing.n,
@@ -121,7 +130,8 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
         let correction = entries[0].correction.as_ref().map(|of| format!("; rank: {of}")).unwrap_or_default();
-        let title = format!("{}, {} of each one's own questions{correction}", entries[0].dataset, entries[0].label);
+        let title =
+            format!("{}, {} over each variant's own questions{correction}", entries[0].dataset, entries[0].label);
         let common = Common::of(entries);
         // A note is about the run, and its variants have lines of their own.
         let mut known = HashSet::new();
@@ -171,7 +181,7 @@ impl<'a> Common<'a> {
             folder: folder.map(|folder| format!("{}/", folder.display())).unwrap_or_default(),
             day: day.filter(|day| all(&|entry| self::day(entry) == Some(*day))),
             model: Some(first.model.as_str()).filter(|model| all(&|entry| entry.model == *model)),
-            episodes: Some(planned).filter(|n| all(&|entry| entry.planned == *n && entry.episodes == *n)),
+            episodes: Some(planned).filter(|n| all(&|entry| entry.planned == *n && entry.measured() == *n)),
         }
     }
 
@@ -202,9 +212,10 @@ fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
         let day = day(entry).filter(|_| common.day.is_none());
         Cell::text(day.map_or_else(|| time.to_owned(), |day| format!("{day} {time}")))
     };
-    let episodes = |entry: &Entry| match entry.episodes {
-        n if n < entry.planned => format!("{n} of {}", entry.planned),
-        n => n.to_string(),
+    let episodes = |entry: &Entry| match (entry.episodes, entry.not_measured) {
+        (_, 1..) => format!("{} of {} measured", entry.measured(), entry.planned),
+        (n, _) if n < entry.planned => format!("{n} of {}", entry.planned),
+        (n, _) => n.to_string(),
     };
     let columns = Columns::of("run", |entry: &Entry| Cell::text(common.below_folder(&entry.short)))
         .numbers(format!("{} % [95 %]", entries[0].label), |entry| Cell::text(em(entry)))
