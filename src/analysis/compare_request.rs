@@ -180,6 +180,11 @@ impl CompareRequest<'_> {
             self.add_within(&mut comparison, matching, columns, (&variants, &names))
                 .map_err(|error| explain(error, &sources))?;
         }
+        // Merged variants have all values of the other settings, and no verdicts of their own.
+        let corrected = match &matching {
+            None => verdicts.correct(&mut comparison, &sources, &names),
+            Some(_) => Vec::new(),
+        };
         // Before anything is printed, as a misspelt condition is an error.
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
         let judged = self.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
@@ -191,17 +196,16 @@ impl CompareRequest<'_> {
             sources: sources.iter().zip(&names).map(record).collect(),
             warnings,
             efforts,
+            corrected,
             closed_books,
             flips,
             judged,
             ..ComparisonExtras::default()
         };
-        // Merged variants have all values of the other settings, and no verdicts of their own.
         if matching.is_none() {
             let earlier = extras.warnings.len();
             extras.holdout = self.over_holdout(&sources, &comparison, &mut extras.warnings)?;
             self.warn(&extras.warnings[earlier..]);
-            extras.corrected = verdicts.corrected(&comparison, &sources, &names);
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })

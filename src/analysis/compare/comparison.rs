@@ -135,7 +135,7 @@ pub struct VariantMean {
     pub bounds: Option<Bounds>,
 }
 
-/// What a share could be if the rows without a measurement were all wrong (0) or all right (1).
+/// What a mean could be if the rows without a measurement all had the lowest value (0 of shares) or the highest (1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bounds {
     pub low: f64,
@@ -220,11 +220,18 @@ pub struct Pair {
     /// What the test that decides can show.
     #[serde(flatten)]
     pub reach: Reach,
-    /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
+    /// What the difference could be if rows without a measurement had the lowest value in one variant and the highest in the
+    /// other; absent where nothing is missing, and for figures without a range.
     pub bounds: Option<Bounds>,
+    /// Questions that both tried, and that lack a measurement in either.
+    #[serde(skip)]
+    pub unmeasured: usize,
     /// The p after Holm if all such rows were against the variant that leads; absent unless the measured p is below alpha.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_highest: Option<f64>,
+    /// Whether labels by people, of a judge's figure, leave open which of the two is ahead.
+    #[serde(skip)]
+    pub labels_differ: bool,
     /// The commands that run such rows again.
     #[serde(skip)]
     pub resume: Vec<String>,
@@ -370,7 +377,8 @@ named! {
         Beats = "beats",
         /// Only the paired test does, which assumes that rare questions do not differ much more than these.
         IsAheadOf = "is ahead of",
-        /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
+        /// The test finds a difference that it might not find with the unmeasured questions, labels do not confirm it, or the rule
+        /// of the run has not decided.
         Undecided = "undecided",
         #[default]
         NotDistinguishable = "not distinguishable",

@@ -212,8 +212,8 @@ fn notes_on_tests(Comparison { variants, figures, .. }: &Comparison) -> Vec<Stri
              cluster. McNemar's test, Wilcoxon's and Cochran's Q assume independent questions and decide nothing"
         ));
     }
-    // The pair of a rule has no p to correct.
-    let corrected = |figure: &FigureComparison| figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
+    // The pair of a rule has no p to correct, nor have two that share no question.
+    let corrected = |figure: &FigureComparison| figure.pairs.iter().filter(|pair| pair.p.is_some()).count();
     if let Some(most) = figures.iter().map(corrected).max().filter(|most| *most > 1) {
         notes.push(format!("Holm's correction covers the {most} pairs of a figure, not several figures"));
     }

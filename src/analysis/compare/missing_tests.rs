@@ -3,7 +3,7 @@
 use super::tests::{done, first_right, quick, variant};
 use super::{Bounds, Item, NamedFigure, Pair, Settings, Unit, Variant, Word, compare, decided_pairs};
 use crate::base::Pairs;
-use crate::base::stats::holm;
+use crate::base::stats::{Interval, holm};
 use proptest::prelude::*;
 
 /// The same variant without these rows.
@@ -181,6 +181,55 @@ fn figures_of_ones_own_have_words_and_bounds() {
     let amount = verdict(Unit::Amount);
     assert_eq!((amount.word, amount.winner), (Word::Undecided, None), "{}", amount.sentence);
     assert!(amount.sentence.starts_with("b lies above a by "), "{}", amount.sentence);
+}
+
+#[test]
+fn amounts_say_what_was_not_measured() {
+    let [a, b] = leading(20, 30);
+    let named = |name: &str, range| {
+        let figure = NamedFigure { range, ..NamedFigure::new(name) };
+        let variants = [&a, &b].map(|variant| Variant { figures: vec![name.into(), "f1".into()], ..variant.clone() });
+        let settings = Settings { figures: vec![figure], ..quick() };
+        compare(&variants, &settings).expect("a comparison").figures.remove(0).pairs.remove(0)
+    };
+    let tokens = named("tokens", None);
+    let begin = "a is ahead of b by 0.12 tokens (less is better) without the 30 unmeasured questions, 95 %";
+    assert!(tokens.bounds.is_none() && tokens.verdict.sentence.starts_with(begin), "{}", tokens.verdict.sentence);
+    // Steps end at --max-steps, so that the others could have had as many.
+    let steps = named("steps", Some(Interval { low: 0.0, high: 7.0 }));
+    assert_eq!(steps.bounds.map(|bounds| (bounds.n, bounds.unmeasured)), Some((200, 30)));
+    assert_eq!(steps.verdict.word, Word::Undecided, "{}", steps.verdict.sentence);
+    let even = Variant { figures: vec!["tokens".into()], ..Variant::default() };
+    let item = |at: usize| Item { id: at.to_string(), measured: true, values: vec![Some(200.0)], ..Item::default() };
+    let even = ["a", "b"].map(|name| Variant { name: name.into(), items: (0..9).map(item).collect(), ..even.clone() });
+    let settings = Settings { figures: vec![NamedFigure::new("tokens")], ..quick() };
+    let found = compare(&even, &settings).expect("a comparison");
+    assert_eq!((found.figures[0].means[0].mean, found.figures[0].means[0].interval), (Some(200.0), None));
+}
+
+#[test]
+fn a_judge_wins_nothing_that_labels_do_not_confirm() {
+    let [a, b] = leading(40, 0);
+    let judged = || first_pair(&[a.clone(), b.clone()]);
+    let held = |low: f64, high: f64| {
+        let mut pair = judged();
+        pair.hold_against_labels(60, f64::midpoint(low, high), Interval { low, high }, 0.95);
+        pair
+    };
+    let confirmed = held(0.05, 0.15).verdict;
+    assert_eq!((confirmed.word, confirmed.winner.as_deref()), (Word::Beats, Some("b")));
+    let end = "; 60 labels make it +10.0 points, 95 % interval +5.0 to +15.0";
+    assert!(confirmed.sentence.ends_with(end), "{}", confirmed.sentence);
+    let open = held(-0.05, 0.15);
+    assert_eq!((open.verdict.word, open.verdict.winner, open.labels_differ), (Word::Undecided, None, true));
+    assert!(
+        open.verdict.sentence.starts_with("undecided, as labels do not confirm the judge: b beats a by 20.0 points")
+    );
+    assert_eq!(held(-0.15, -0.05).verdict.word, Word::Undecided);
+    // From the other side the sentence is the same.
+    let mut turned = first_pair(&[b.clone(), a.clone()]);
+    turned.hold_against_labels(60, -0.1, Interval { low: -0.15, high: -0.05 }, 0.95);
+    assert_eq!((turned.verdict.word, turned.verdict.sentence), (Word::Beats, confirmed.sentence));
 }
 
 fn masks() -> impl Strategy<Value = [Vec<(bool, bool, bool)>; 3]> {

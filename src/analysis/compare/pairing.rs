@@ -102,8 +102,6 @@ pub(super) struct FigureValues<'p, 'a> {
     pub(super) figure: &'p NamedFigure,
     /// How the repeats of a question make a value, if not by their mean.
     pass: Option<Pass>,
-    /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
-    range: Option<Interval>,
     /// By variant, then by question and block.
     cells: Vec<Vec<Cell>>,
 }
@@ -253,8 +251,7 @@ impl<'a> Pairing<'a> {
             cells
         };
         let cells = self.positions(figure.column())?.into_iter().enumerate().map(cells).collect();
-        let range = figure.range.filter(|_| figure.unit == Unit::Share || figure.is_own());
-        Ok(FigureValues { pairing: self, figure, pass: figure.pass(), range, cells })
+        Ok(FigureValues { pairing: self, figure, pass: figure.pass(), cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
@@ -321,7 +318,8 @@ impl FigureValues<'_, '_> {
 
     /// The values on the questions that these two tried, with all that was not measured against the one that leads.
     pub(super) fn against(&self, (a, b): (usize, usize), b_leads: bool) -> Values {
-        let end = |at: usize, cell: Cell| Some(cell.ends(self.pass, self.range?)?[usize::from((at == 0) == b_leads)]);
+        let end =
+            |at: usize, cell: Cell| Some(cell.ends(self.pass, self.figure.range?)?[usize::from((at == 0) == b_leads)]);
         self.of(&[a, b], end)
     }
 
@@ -377,6 +375,15 @@ impl FigureValues<'_, '_> {
         self.cells[variant].iter().map(|cell| cell.missing as usize).sum()
     }
 
+    /// Questions that both tried, and that lack a measurement in either.
+    pub(super) fn unmeasured_of_pair(&self, (a, b): (usize, usize)) -> usize {
+        let tried = |at: usize, block: usize| self.cells[at][block].measured + self.cells[at][block].missing > 0;
+        let lacks = |block: usize| {
+            tried(a, block) && tried(b, block) && [a, b].iter().any(|at| self.cells[*at][block].missing > 0)
+        };
+        (0..self.pairing.questions.len()).filter(|question| self.blocks_of(*question).any(lacks)).count()
+    }
+
     /// The least and the greatest mean of each variant over the questions that all of them tried.
     pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
@@ -396,7 +403,7 @@ impl FigureValues<'_, '_> {
 
     /// The mean of the lowest and that of the highest values over the questions that these variants tried in a common block.
     fn bounded(&self, variants: &[usize], ends: impl Fn(Interval, usize) -> Option<[f64; 2]>) -> Option<Bounds> {
-        let range = self.range?;
+        let range = self.figure.range?;
         let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
         for question in 0..self.pairing.questions.len() {
             let are_tried = |block: &usize| {

@@ -22,9 +22,11 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
     let (figure, variants) = (values.figure, &values.pairing.variants);
     let positions = values.pairing.pairs(settings);
     let Settings { level, alpha, power, resamples, seed, .. } = *settings;
-    // A rule's pair has no p, and so none to correct.
-    let of_rule = |(a, b): &(usize, usize)| about(&variants[*a].name, &variants[*b].name, figure, settings).is_some();
-    let corrected = positions.iter().filter(|pair| !of_rule(pair)).count();
+    // A rule's pair has no p, nor have two without a shared question: there is none to correct.
+    let has_p = |(a, b): &(usize, usize)| {
+        about(&variants[*a].name, &variants[*b].name, figure, settings).is_none() && values.pairing.has_shared(*a, *b)
+    };
+    let corrected = positions.iter().filter(|pair| has_p(pair)).count();
     let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
     // Of a thousand variants most pairs have the values of another one, of which all figures are the same.
     let mut known: HashMap<Vec<u64>, Pair> = HashMap::new();
@@ -32,7 +34,8 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
         .into_iter()
         .map(|(a, b)| {
             let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
-            let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
+            let unmeasured = values.unmeasured_of_pair((a, b));
+            let resume = if unmeasured > 0 { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
             let paired = differences(&of_pair, values);
             let key = of_pair.key();
@@ -45,7 +48,7 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
             });
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
             let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
-            let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
+            let pair = Pair { a: a_name, b: b_name, bounds, unmeasured, resume, shares_none, ..figures };
             let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
             let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < alpha));
             let p_highest = p_highest(lead, bounds, against, settings);
@@ -239,12 +242,13 @@ impl Sample<'_> {
         (n > 0 && self.clusters.is_none()).then(|| MethodInterval::new("wilson", level, wilson(right, n, level)))
     }
 
-    /// Wilson's for right and wrong, the padded one for other values that have a range, else Student's.
+    /// Wilson's for right and wrong, the padded one for other values that have a range, else Student's. That of equal values would
+    /// be without width, and is absent.
     pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
         match range {
             _ if binary && self.clusters.is_none() => self.wilson(level),
             Some(_) => self.padded_interval(range, level),
-            None => self.t_interval(level),
+            None => self.t_interval(level).filter(|interval| interval.low < interval.high),
         }
     }
 

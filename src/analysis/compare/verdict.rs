@@ -2,7 +2,7 @@
 
 use super::comparison::{Bounds, Verdict, Word};
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
-use crate::base::stats::Reach;
+use crate::base::stats::{Interval, Reach};
 use crate::base::text::counted;
 use crate::scoring::float;
 
@@ -31,6 +31,29 @@ impl Verdict {
             verdict.sentence = format!("{}: {next}", verdict.sentence);
         }
         verdict
+    }
+}
+
+impl Pair {
+    /// Adds to the verdict on a judge's figure what labels make of its difference, `b` less `a`. A lead that they do not confirm is
+    /// undecided.
+    pub(crate) fn hold_against_labels(&mut self, labels: usize, difference: f64, interval: Interval, level: f64) {
+        let swapped = match &self.verdict.winner {
+            Some(winner) => *winner == self.a,
+            None => self.verdict.distinguishable && self.difference < Some(0.0),
+        };
+        let found = signed(Unit::Share, if swapped { -difference } else { difference });
+        let ends = ends([interval.low, interval.high], swapped, |end| signed(Unit::Share, shown_end(Unit::Share, end)));
+        let corrected =
+            format!("{} make it {found} points, {} % interval {ends}", counted(labels, "label"), percent(level));
+        let lead = self.difference.unwrap_or_default();
+        let is_confirmed = if lead > 0.0 { interval.low > 0.0 } else { interval.high < 0.0 };
+        let verdict = &mut self.verdict;
+        if verdict.winner.is_some() && !is_confirmed {
+            (verdict.word, verdict.winner, self.labels_differ) = (Word::Undecided, None, true);
+            verdict.sentence = format!("undecided, as labels do not confirm the judge: {}", verdict.sentence);
+        }
+        verdict.sentence = format!("{}; {corrected}", verdict.sentence);
     }
 }
 
@@ -76,12 +99,22 @@ impl VerdictWords<'_> {
             let sentence = format!("{lead} by {size}{}{evidence}", self.undecided(open, swapped));
             return Verdict { word: Word::Undecided, distinguishable: true, winner: None, sentence };
         }
-        let bounds = bounds.map_or_else(String::new, |bounds| format!(" ({})", self.bounds(bounds, swapped)));
+        let bounds =
+            bounds.map_or_else(|| self.without_bounds(), |bounds| format!(" ({})", self.bounds(bounds, swapped)));
         let word = if self.holds_for_any_distribution() { Word::Beats } else { Word::IsAheadOf };
         let verb = if neither { "lies above" } else { word.name() };
         let caveat = if word == Word::IsAheadOf { self.caveat(swapped) } else { String::new() };
         let sentence = format!("{first} {verb} {second} by {size}{bounds}{evidence}{caveat}");
         Verdict { word, distinguishable: true, winner: (!neither).then(|| first.clone()), sentence }
+    }
+
+    /// ` without the 37 unmeasured questions`, of a figure whose values have no range.
+    fn without_bounds(&self) -> String {
+        match self.pair.unmeasured {
+            0 => String::new(),
+            1 => " without the one unmeasured question".to_owned(),
+            unmeasured => format!(" without the {unmeasured} unmeasured questions"),
+        }
     }
 
     /// ` on the 163 measured questions; undecided, as the 37 unmeasured could reverse it (bounds -0.5 to +18.0)`

@@ -138,15 +138,25 @@ fn typed(sources: &[&Source]) -> String {
     words.join(" ")
 }
 
-/// The official gold answer and the text of each question, by its id.
-fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
-    source.episodes.iter().map(|episode| (&*episode.item.id, (episode.gold.as_deref(), &*episode.question))).collect()
+/// The hash of the gold answers and the text of each question, by its id.
+fn golds(source: &Source) -> BTreeMap<&str, (u64, &str)> {
+    source.episodes.iter().map(|episode| (&*episode.item.id, (episode.answers_hash, &*episode.question))).collect()
 }
 
-/// Warnings about unfinished runs, and about shared ids with different questions.
+/// Variants that are named twice, which never differ from themselves.
+fn named_twice(sources: &[Source], names: &[String]) -> Vec<String> {
+    let of_twice = |(at, source): (usize, &Source)| {
+        let known = sources[..at].iter().position(|other| source.origin.is_some() && other.run == source.run)?;
+        Some(format!("`{}` and `{}` are the same variant of the same run", names[known], names[at]))
+    };
+    sources.iter().enumerate().filter_map(of_twice).collect()
+}
+
+/// Warnings about unfinished runs, about variants that are named twice, and about shared ids with different questions.
 pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
+    warnings.extend(named_twice(sources, names));
     warnings.extend(sources.iter().zip(names).filter_map(|(source, name)| format_failures(source, name)));
     warnings.extend(layout_notes(sources.iter().filter_map(|source| {
         let variant = source.variant()?;

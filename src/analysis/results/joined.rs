@@ -214,8 +214,8 @@ impl Group {
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
-            if let Ok(comparison) = &group.comparison {
-                group.corrected = judged.corrected(comparison, &group.sources, &group.names);
+            if let Ok(comparison) = &mut group.comparison {
+                group.corrected = judged.correct(comparison, &group.sources, &group.names);
             }
         }
         group

@@ -414,10 +414,10 @@ impl JudgedRuns {
         Some((judged, &source.variant()?.name))
     }
 
-    /// The judges' figures of a comparison; `names` are those of the sources.
-    pub(crate) fn corrected(
+    /// The judges' figures of a comparison, whose verdicts say what labels make of them; `names` are those of the sources.
+    pub(crate) fn correct(
         &self,
-        comparison: &Comparison,
+        comparison: &mut Comparison,
         sources: &[Source],
         names: &[String],
     ) -> Vec<CorrectedFigure> {
@@ -427,7 +427,7 @@ impl JudgedRuns {
             self.of(source)
         };
         let mut figures = Vec::new();
-        for figure in &comparison.figures {
+        for figure in &mut comparison.figures {
             let metric = &figure.figure.name;
             let mean = |variant: &String| {
                 let (judged, of_run) = source(variant)?;
@@ -440,7 +440,14 @@ impl JudgedRuns {
             };
             let means: Vec<_> = figure.means.iter().filter_map(|known| mean(&known.variant)).collect();
             if !means.is_empty() {
-                let pairs = figure.pairs.iter().filter_map(|known| pair(&known.a, &known.b)).collect();
+                let pairs: Vec<_> = figure.pairs.iter().filter_map(|known| pair(&known.a, &known.b)).collect();
+                for CorrectedPair { a, b, correction } in &pairs {
+                    if let Some((found, interval)) = correction.corrected.zip(correction.interval)
+                        && let Some(pair) = figure.pairs.iter_mut().find(|pair| pair.a == *a && pair.b == *b)
+                    {
+                        pair.hold_against_labels(correction.labels, found.mean, interval, level);
+                    }
+                }
                 figures.push(CorrectedFigure { metric: metric.clone(), means, pairs });
             }
         }

@@ -10,6 +10,7 @@ use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read
 use crate::runner::RunError;
 use crate::scoring::{FailureClass, Figure, GoldEvidence, Metric, ScoredEpisode, Unit, figure, float};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -40,6 +41,8 @@ pub(crate) struct Episode {
     pub(crate) right: Option<bool>,
     pub(crate) class: Option<FailureClass>,
     pub(crate) gold: Option<String>,
+    /// Of all accepted answers, whatever their order; for a table of figures 0.
+    pub(crate) answers_hash: u64,
     /// What the dataset says of it, where that is asked for.
     pub(crate) evidence: Option<Rc<Gold>>,
     pub(crate) question: String,
@@ -227,12 +230,21 @@ impl Episode {
             right: scored.is_right(),
             class: scored.class(),
             gold: scored.trajectory.answers.first().cloned(),
+            answers_hash: answers_hash(&scored.trajectory.answers),
             evidence: asked.and_then(|asked| asked.evidence.clone()),
             question: scored.trajectory.question,
             answer: scored.trajectory.answer,
             outcome: Some(scored.trajectory.outcome),
         }
     }
+}
+
+fn answers_hash(answers: &[String]) -> u64 {
+    let mut sorted: Vec<&String> = answers.iter().collect();
+    sorted.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    sorted.hash(&mut hasher);
+    hasher.finish()
 }
 
 pub(crate) fn planned_of(sources: &[Source], names: &[String]) -> (Pairs, Option<String>) {
