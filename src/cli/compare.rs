@@ -1,5 +1,6 @@
 //! `compare`: variants of one or more runs, question by question.
 
+use super::failure::Failure;
 use super::flags::Suggested;
 use super::say::say;
 use super::score::MetricFiles;
@@ -169,6 +170,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         args.read_metrics(&mut request)?;
         request.check_plan(pairs, planned)?;
         return Ok(failure::OK);
+    }
+    let is_number = |run: &&String| most(run).is_ok() && !Path::new(run).exists();
+    if let Some(number) = args.runs.iter().find(is_number).filter(|_| args.flips.is_some()) {
+        return Err(Failure::usage(format!("`{number}` is not a run"), format!("write --flips={number}")));
     }
     let format = args.format()?;
     check_output(args, format)?;

@@ -75,6 +75,9 @@ pub(in crate::cli) struct ConvertArgs {
     force: bool,
 }
 
+/// Endings of files that other programs would not read as lines of JSON.
+const OTHER_FORMATS: [&str; 5] = ["csv", "tsv", "parquet", "arrow", "xlsx"];
+
 pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
     let file = output_file::file_of(args.out.as_deref()).map(|path| OutputFile {
         path,
@@ -84,6 +87,11 @@ pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
         inputs: vec![args.file.file.clone().into()],
     });
     file.as_ref().map_or(Ok(()), OutputFile::check)?;
+    let ending = args.out.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    if let Some(ending) = ending.filter(|ending| OTHER_FORMATS.iter().any(|other| ending.eq_ignore_ascii_case(other))) {
+        let message = format!("--out ends in .{ending}, and convert writes one JSON object per line");
+        return Err(Failure::usage(message, "name a file that ends in .jsonl"));
+    }
     let dataset = args.file.load(false)?;
     let Some(file) = file else {
         question_lines(&dataset.questions, BufWriter::new(stdout()))?;

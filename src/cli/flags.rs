@@ -210,10 +210,23 @@ impl TypedSettings<OfVariant> {
     }
 }
 
-pub(super) fn help(setting: &Setting, default: &str) -> String {
-    let help = setting.help.trim().trim_end_matches('.');
+/// What the help says of a flag that takes several values.
+const SEVERAL: &str = ". Several joined by commas make a variant each";
+
+/// Says nothing of several values in the help of a command that takes one of each.
+pub(super) fn for_one_variant(command: Command) -> Command {
+    let without = |arg: Arg| {
+        let help = arg.get_help().map(|help| help.to_string().replace(SEVERAL, ""));
+        arg.help(help.unwrap_or_default())
+    };
+    OfVariant::LISTED.iter().fold(command, |command, name| command.mut_arg(name, without))
+}
+
+pub(super) fn help(setting: &Setting, default: &str, is_list: bool) -> String {
+    let several = if is_list { SEVERAL } else { "" };
+    let help = setting.help.trim().trim_end_matches('.').to_owned() + several;
     // The formats are declared where datasets are read.
-    let help = if setting.name == "format" { format!("{help}: {}", Format::names()) } else { help.to_owned() };
+    let help = if setting.name == "format" { format!("{help}: {}", Format::names()) } else { help };
     if default.is_empty() { help } else { format!("{help} [default: {default}]") }
 }
 
@@ -222,7 +235,8 @@ fn id<G: Group>(name: &str) -> String {
 }
 
 fn arg<G: Group>(setting: &'static Setting) -> Arg {
-    let help = help(setting, G::default(setting));
+    let several = G::LISTED.contains(&setting.name);
+    let help = help(setting, G::default(setting), several);
     let help = match default_setting(setting.name) {
         Some(given) if G::PREFIX.is_empty() => format!("{help} [env: {}]", given.variable()),
         _ => help,
@@ -239,7 +253,6 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         }
     };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
-    let several = G::LISTED.contains(&setting.name);
     let in_list = |arg: Arg| arg.action(ArgAction::Append).value_delimiter(',');
     let perhaps_in_list = |arg: Arg| if several { in_list(arg) } else { arg };
     match setting.kind {

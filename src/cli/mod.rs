@@ -150,8 +150,17 @@ enum Command {
 
 /// The table of commands and flags, with examples below each command's help.
 fn command() -> clap::Command {
-    let command = Cli::command().mut_subcommand("reproduce", reproduce::command);
-    docs::group_commands(docs::shorten_run(docs::add_examples(command)))
+    let command =
+        Cli::command().mut_subcommand("reproduce", reproduce::command).mut_subcommand("ask", flags::for_one_variant);
+    docs::group_commands(docs::shorten_run(docs::add_examples(with_negative_numbers(command))))
+}
+
+/// Takes a number below 0 for a value, which may be a bad one, rather than for an unknown flag.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
+    command
+        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(with_negative_numbers)
 }
 
 /// Runs the program: parses the command line, executes the command, explains errors.

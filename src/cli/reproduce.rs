@@ -127,7 +127,7 @@ impl Resumable for Args {
 
 pub(super) fn command(command: Command) -> Command {
     OTHER_DEFAULTS.iter().fold(command, |command, (name, default)| match variant_setting(name) {
-        Some(setting) => command.mut_arg(name, |argument| argument.help(flags::help(setting, default))),
+        Some(setting) => command.mut_arg(name, |argument| argument.help(flags::help(setting, default, false))),
         None => command,
     })
 }

@@ -82,7 +82,7 @@ settings! {
     agent: String = Text, "COMMAND|URL", default: "none";
     /// How long the program may take for a question, in seconds, the time of models and tools left out.
     agent_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", default: "300", applies: Applies::Program;
-    /// Prompt file (TOML or plain text), or a key of the paper's JSON. Several joined by commas make a variant each.
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON.
     prompt: String = Prompt, "FILE[#KEY]", default: "prompts/hotpotqa.toml; prompts/fever.toml for claims",
         effect: Effect::Prompt, recorded: Some(|variant| Some(variant.prompt.clone()));
     /// File with the instruction before the exemplars of a JSON prompt.
@@ -104,8 +104,7 @@ settings! {
     /// Seed of the order `shuffled`.
     exemplar_seed: u64 = Whole(0, u64::MAX), "SEED", default: "0", effect: Effect::Prompt,
         recorded: Some(|variant| variant.exemplar_seed.map(|seed| seed.to_string()));
-    /// How the agent talks to the model; `wikitrail prompt protocols` lists the protocols. Several joined by commas make a
-    /// variant each.
+    /// How the agent talks to the model; `wikitrail prompt protocols` lists the protocols.
     protocol: String = Choice(PROTOCOLS), "ID", default: "robust with a chat model or passages, else react-paper",
         applies: Applies::Protocol, recorded: Some(|variant| Some(variant.protocol.clone()));
     /// Option of the protocol; may be repeated. With several protocols ID.K=V. `wikitrail prompt protocols` lists them.
@@ -131,7 +130,7 @@ settings! {
 
     ["Method"]
 
-    /// Prompting method. Several joined by commas make a variant each.
+    /// Prompting method.
     method: String = Kind::Method, "NAME", default: "react", recorded: Some(|variant| Some(variant.method.clone()));
     /// Samples of a vote.
     samples: u32 = Whole(1, 1000), "N", default: "21", applies: Applies::Vote,
@@ -171,7 +170,7 @@ settings! {
     ["Model"]
 
     /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks OpenAI's API,
-    /// `anthropic:NAME` or `gemini:NAME`. Several joined by commas make a variant each; other flags hold for all of them.
+    /// `anthropic:NAME` or `gemini:NAME`.
     model: String = Text, "PROVIDER:NAME", default: "baseline", recorded: Some(|variant| Some(variant.model.clone()));
     /// Base URL of the server's API. With several, repeated or joined by commas, each request goes to the server with the
     /// fewest in flight.
