@@ -175,6 +175,11 @@ impl<'a> Parent<'a> {
 
     fn fork(&self, arm: &str, number: u32, at: usize, edit: &Edit) -> Result<Fork, RunError> {
         let trajectory = self.trajectory;
+        if edit.thought.is_some() && !self.acting.setup.thoughts {
+            let variant = visible_line(&trajectory.variant, 80);
+            let message = format!("variant `{variant}` has no thoughts to edit: its method is act");
+            return Err(RunError::usage(message, "edit --action or --observation-file, or branch off a run of react"));
+        }
         let step =
             trajectory.steps.get(at.wrapping_sub(1)).filter(|step| step.action_text.is_some()).ok_or_else(|| {
                 let id = visible_line(&trajectory.id, 80);
