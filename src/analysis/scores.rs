@@ -236,7 +236,8 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     let run = shell_word(&summary.run.display().to_string());
     let mut next = Vec::new();
     if summary.is_unfinished() && !summary.manifest.is_imported() {
-        next.push(summary.resume_command(summary.cut_short() > 0));
+        // A run with nothing recorded has met its budget before the first episode: without one, something is recorded.
+        next.push(summary.resume_command(summary.cut_short() > 0 || summary.missing() == summary.planned()));
     }
     // Of nothing there is nothing to show.
     if summary.variants.iter().all(|variant| variant.score.measured == 0) && !next.is_empty() {
