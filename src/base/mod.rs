@@ -17,7 +17,7 @@
 //! | `event` | what a run reports while it goes on |
 //! | `named` | enums whose variants have names |
 //! | `short_names` | names of variants as tables show them |
-//! | `bounded`, `digest`, `json_error`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, Python's strings, text for people |
+//! | `bounded`, `digest`, `json_error`, `panics`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, libraries that panic, Python's strings, text for people |
 //! | [`stats`] | intervals, paired tests and resampling over numbers |
 //!
 //! Most names are imported from here (`base::Question`), functions from their file (`base::text::counted`).
@@ -32,6 +32,7 @@ pub(crate) mod line_diff;
 pub mod manifest;
 pub mod method;
 mod named;
+pub(crate) mod panics;
 pub mod python;
 pub mod question;
 pub mod request;

@@ -65,11 +65,12 @@ pub fn excerpt(text: &str) -> String {
     printable(text, 80)
 }
 
-/// Whether a terminal would obey a character, or turn the direction of writing: everything that [`visible`] escapes.
+/// Whether a terminal would obey a character, or turn the direction of writing, or it is a tag, which nothing shows: everything that [`visible`] escapes.
 pub fn is_control(c: char) -> bool {
     let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-    directs || breaks || (c.is_control() && c != '\n')
+    let hides = ('\u{e0000}'..='\u{e007f}').contains(&c);
+    directs || breaks || hides || (c.is_control() && c != '\n')
 }
 
 /// Whether a text is written in Chinese characters, for the most part.

@@ -17,7 +17,7 @@ const BEGINS_CONTROL: [bool; 256] = {
     let mut begins = [false; 256];
     let mut byte = 0;
     while byte < begins.len() {
-        begins[byte] = matches!(byte, 0..0x09 | 0x0b..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2);
+        begins[byte] = matches!(byte, 0..0x09 | 0x0b..0x20 | 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xf3);
         byte += 1;
     }
     begins
@@ -79,7 +79,10 @@ impl<W: Write> Escaped<W> {
             }
             if is_control(c) {
                 self.out.write_all(&text.as_bytes()[written..at])?;
-                write!(self.out, "\\u{:04x}", u32::from(c))?;
+                // As JSON has it: two units beyond U+FFFF.
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(self.out, "\\u{unit:04x}")?;
+                }
                 written = at + c.len_utf8();
             }
             at += c.len_utf8();
@@ -285,7 +288,7 @@ mod tests {
 
     #[test]
     fn json_stays_the_same_value() {
-        let value = serde_json::json!({"a\u{9b}": "\u{1b}[2J\u{202e}\u{7f}\r\n\t\"\\"});
+        let value = serde_json::json!({"a\u{9b}": "\u{1b}[2J\u{202e}\u{e0041}\u{7f}\r\n\t\"\\"});
         let text = written(value.to_string().as_bytes(), 7, false);
         assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);

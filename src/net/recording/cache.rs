@@ -9,12 +9,12 @@ use super::line::{self, CanonicalRequest, Counter, Digest, sha256};
 use super::own_file::open_own;
 use super::recorder::Writer;
 use crate::base::locked;
+use crate::base::panics::caught;
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -62,19 +62,19 @@ impl Cache {
         let file = folder.join(FILE);
         let opened = open_own(&file).map_err(TapeError::io("open", &file))?;
         // The database panics on a cleanly closed file that was damaged since.
-        let opened = catch_unwind(AssertUnwindSafe(|| open(opened)));
+        let opened = caught(|| open(opened));
         let broken = |reason: String| TapeError::Cache { path: folder.to_owned(), reason };
         let database = match opened {
-            Ok(Ok(Ok(database))) => Arc::new(database),
-            Ok(Ok(Err(found))) => {
+            Some(Ok(Ok(database))) => Arc::new(database),
+            Some(Ok(Err(found))) => {
                 return Err(TapeError::Newer { path: file, found: found.into(), known: VERSION });
             }
-            Ok(Err(redb::Error::DatabaseAlreadyOpen)) => return Err(TapeError::Locked { path: folder.to_owned() }),
-            Ok(Err(redb::Error::Io(error))) if error.kind() != std::io::ErrorKind::InvalidData => {
+            Some(Err(redb::Error::DatabaseAlreadyOpen)) => return Err(TapeError::Locked { path: folder.to_owned() }),
+            Some(Err(redb::Error::Io(error))) if error.kind() != std::io::ErrorKind::InvalidData => {
                 return Err(TapeError::io("open", &file)(error));
             }
-            Ok(Err(error)) => return Err(broken(error.to_string())),
-            Err(_) => return Err(broken("the database is damaged".to_owned())),
+            Some(Err(error)) => return Err(broken(error.to_string())),
+            None => return Err(broken("the database is damaged".to_owned())),
         };
         let (store, path) = (Arc::clone(&database), folder.to_owned());
         let puts = move |puts: Vec<Put>| {
@@ -105,10 +105,10 @@ impl Cache {
     /// Reads on the calling thread: faster than another thread if the file is in memory, but a slow disk blocks the thread.
     pub fn get<A: DeserializeOwned>(&self, slot: Slot) -> Option<A> {
         // The database panics on a damaged file.
-        let answer = match catch_unwind(AssertUnwindSafe(|| read(&self.database, &slot.0))) {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => self.troubled(&error.to_string()),
-            Err(_) => self.troubled("the database is damaged"),
+        let answer = match caught(|| read(&self.database, &slot.0)) {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) => self.troubled(&error.to_string()),
+            None => self.troubled("the database is damaged"),
         };
         self.count(|counts| if answer.is_some() { counts.hits += 1 } else { counts.misses += 1 });
         answer

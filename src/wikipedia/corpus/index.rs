@@ -2,8 +2,8 @@
 
 use super::names::{Fold, Names};
 use super::{Corpus, CorpusError, Extent, Hit};
+use crate::base::panics::caught;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use tantivy::collector::TopDocs;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
@@ -218,10 +218,9 @@ impl TextIndex {
 
 /// The library panics on files that were damaged since they were written.
 pub(super) fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(CorpusError::in_file(INDEX)),
-        Err(_) => Err(CorpusError::damaged(INDEX, "an entry leads out of it")),
-    }
+    caught(work)
+        .ok_or_else(|| CorpusError::damaged(INDEX, "an entry leads out of it"))?
+        .map_err(CorpusError::in_file(INDEX))
 }
 
 /// The different words of a folded query, in their order.

@@ -2,6 +2,7 @@
 
 use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded::{MAX_LINE_BYTES, read_line, too_long};
+use crate::base::panics::caught;
 use crate::base::{json_error, locked, named};
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::Record;
@@ -14,7 +15,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -377,9 +377,9 @@ pub(super) fn on_all_processors<J: Send + 'static>(
             let next = || locked(jobs).recv();
             while let Ok(job) = next() {
                 // A job must not be lost without a word, whatever a library does on damaged bytes.
-                let found = catch_unwind(AssertUnwindSafe(|| work(job)));
+                let found = caught(|| work(job));
                 let found =
-                    found.unwrap_or_else(|_| vec![Err(ImportError::Broken { reason: READER_FAILED.to_owned() })]);
+                    found.unwrap_or_else(|| vec![Err(ImportError::Broken { reason: READER_FAILED.to_owned() })]);
                 // Nobody listens after an error.
                 if send.send(found).is_err() {
                     return;

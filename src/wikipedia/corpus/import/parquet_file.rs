@@ -5,6 +5,7 @@
 
 use super::lines::{READER_FAILED, on_thread};
 use super::{Found, ImportError, Place, Records, Rows, passage, tables};
+use crate::base::panics::caught;
 use crate::base::text::printable;
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::{Article, Record, check_title, paragraphs};
@@ -15,7 +16,6 @@ use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -55,7 +55,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, ImportError> {
 fn schema(path: &Path) -> Option<Type> {
     let file = File::open(files(path).ok()?.first()?).ok()?;
     let read = || Some(SerializedFileReader::new(file).ok()?.metadata().file_metadata().schema().clone());
-    catch_unwind(AssertUnwindSafe(read)).ok()?
+    caught(read)?
 }
 
 fn column<'a>(schema: &'a Type, name: &str) -> Option<&'a Type> {
@@ -113,7 +113,7 @@ fn read(file: File, kind: Rows, member: Option<&Arc<str>>, send: &SyncSender<Fou
             Err("rows are missing".to_owned())
         }
     };
-    catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| Err(READER_FAILED.to_owned()))
+    caught(rows).unwrap_or_else(|| Err(READER_FAILED.to_owned()))
 }
 
 fn columns(schema: &Type, kind: Rows) -> Result<Type, String> {
