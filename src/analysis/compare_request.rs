@@ -8,8 +8,8 @@ use crate::analysis::compare::{
 };
 use crate::analysis::report::comparison::{ComparisonExtras, FlipList, HoldoutNotes};
 use crate::analysis::results::{
-    self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted, differences,
-    folder_name, with_judges, with_recorded,
+    self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted,
+    differences, folder_name, with_judges, with_recorded,
 };
 use crate::analysis::{Notify, flip_lists};
 use crate::base::short_names::ShortNames;
@@ -180,11 +180,7 @@ impl CompareRequest<'_> {
             self.add_within(&mut comparison, matching, columns, (&variants, &names))
                 .map_err(|error| explain(error, &sources))?;
         }
-        // Merged variants have all values of the other settings, and no verdicts of their own.
-        let corrected = match &matching {
-            None => verdicts.correct(&mut comparison, &sources, &names),
-            Some(_) => Vec::new(),
-        };
+        let corrected = self.corrected(verdicts, &mut comparison, &sources, &names);
         // Before anything is printed, as a misspelt condition is an error.
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
         let judged = self.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
@@ -209,6 +205,22 @@ impl CompareRequest<'_> {
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
+    }
+
+    /// The judges' figures corrected by labels. Merged variants have all values of the other settings, and no judges' verdicts of
+    /// their own.
+    fn corrected(
+        &self,
+        judged: &JudgedRuns,
+        comparison: &mut Comparison,
+        sources: &[Source],
+        names: &[String],
+    ) -> Vec<CorrectedFigure> {
+        if self.within.is_none() {
+            return judged.correct(comparison, sources, names);
+        }
+        judged.say_uncorrected(comparison);
+        Vec::new()
     }
 
     /// The flipped answers of each pair, where the request asks for them.

@@ -223,7 +223,7 @@ pub struct Pair {
     /// What the difference could be if rows without a measurement had the lowest value in one variant and the highest in the
     /// other; absent where nothing is missing, and for figures without a range.
     pub bounds: Option<Bounds>,
-    /// Questions that both tried, and that lack a measurement in either.
+    /// Questions that both tried, and of which either has no measurement.
     #[serde(skip)]
     pub unmeasured: usize,
     /// The p after Holm if all such rows were against the variant that leads; absent unless the measured p is below alpha.

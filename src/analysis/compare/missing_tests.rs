@@ -213,7 +213,7 @@ fn a_judge_wins_nothing_that_labels_do_not_confirm() {
     let judged = || first_pair(&[a.clone(), b.clone()]);
     let held = |low: f64, high: f64| {
         let mut pair = judged();
-        pair.hold_against_labels(60, f64::midpoint(low, high), Interval { low, high }, 0.95);
+        pair.hold_against_labels(60, Some((f64::midpoint(low, high), Interval { low, high })), 0.95);
         pair
     };
     let confirmed = held(0.05, 0.15).verdict;
@@ -222,13 +222,11 @@ fn a_judge_wins_nothing_that_labels_do_not_confirm() {
     assert!(confirmed.sentence.ends_with(end), "{}", confirmed.sentence);
     let open = held(-0.05, 0.15);
     assert_eq!((open.verdict.word, open.verdict.winner, open.labels_differ), (Word::Undecided, None, true));
-    assert!(
-        open.verdict.sentence.starts_with("undecided, as labels do not confirm the judge: b beats a by 20.0 points")
-    );
+    assert!(open.verdict.sentence.starts_with("undecided, as labels do not confirm that b beats a by 20.0 points"));
     assert_eq!(held(-0.15, -0.05).verdict.word, Word::Undecided);
     // From the other side the sentence is the same.
     let mut turned = first_pair(&[b.clone(), a.clone()]);
-    turned.hold_against_labels(60, -0.1, Interval { low: -0.15, high: -0.05 }, 0.95);
+    turned.hold_against_labels(60, Some((-0.1, Interval { low: -0.15, high: -0.05 })), 0.95);
     assert_eq!((turned.verdict.word, turned.verdict.sentence), (Word::Beats, confirmed.sentence));
 }
 

@@ -375,13 +375,15 @@ impl FigureValues<'_, '_> {
         self.cells[variant].iter().map(|cell| cell.missing as usize).sum()
     }
 
-    /// Questions that both tried, and that lack a measurement in either.
+    /// Questions that both tried, and of which either has no measurement.
     pub(super) fn unmeasured_of_pair(&self, (a, b): (usize, usize)) -> usize {
-        let tried = |at: usize, block: usize| self.cells[at][block].measured + self.cells[at][block].missing > 0;
-        let lacks = |block: usize| {
-            tried(a, block) && tried(b, block) && [a, b].iter().any(|at| self.cells[*at][block].missing > 0)
+        let has = |block: usize, rows: fn(&Cell) -> u32| [a, b].iter().all(|at| rows(&self.cells[*at][block]) > 0);
+        let is_unmeasured = |question: &usize| {
+            let mut blocks = self.blocks_of(*question);
+            let tried = blocks.clone().any(|block| has(block, |cell| cell.measured + cell.missing));
+            tried && !blocks.any(|block| has(block, |cell| cell.measured))
         };
-        (0..self.pairing.questions.len()).filter(|question| self.blocks_of(*question).any(lacks)).count()
+        (0..self.pairing.questions.len()).filter(is_unmeasured).count()
     }
 
     /// The least and the greatest mean of each variant over the questions that all of them tried.

@@ -35,7 +35,7 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
         .map(|(a, b)| {
             let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
             let unmeasured = values.unmeasured_of_pair((a, b));
-            let resume = if unmeasured > 0 { resume(both) } else { Vec::new() };
+            let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
             let paired = differences(&of_pair, values);
             let key = of_pair.key();

@@ -35,23 +35,29 @@ impl Verdict {
 }
 
 impl Pair {
-    /// Adds to the verdict on a judge's figure what labels make of its difference, `b` less `a`. A lead that they do not confirm is
-    /// undecided.
-    pub(crate) fn hold_against_labels(&mut self, labels: usize, difference: f64, interval: Interval, level: f64) {
-        let swapped = match &self.verdict.winner {
-            Some(winner) => *winner == self.a,
-            None => self.verdict.distinguishable && self.difference < Some(0.0),
-        };
-        let found = signed(Unit::Share, if swapped { -difference } else { difference });
-        let ends = ends([interval.low, interval.high], swapped, |end| signed(Unit::Share, shown_end(Unit::Share, end)));
-        let corrected =
-            format!("{} make it {found} points, {} % interval {ends}", counted(labels, "label"), percent(level));
-        let lead = self.difference.unwrap_or_default();
-        let is_confirmed = if lead > 0.0 { interval.low > 0.0 } else { interval.high < 0.0 };
+    /// Adds to the verdict on a judge's figure the difference that so many labels make of it, and its interval of this level; absent
+    /// where these are too few. A lead that labels do not confirm is undecided.
+    pub(crate) fn hold_against_labels(&mut self, labels: usize, found: Option<(f64, Interval)>, level: f64) {
         let verdict = &mut self.verdict;
+        let Some((mean, interval)) = found else {
+            if labels > 0 {
+                let few = counted(labels, "label");
+                verdict.sentence = format!("{}; {few} are too few to correct the judge", verdict.sentence);
+            }
+            return;
+        };
+        let swapped = match &verdict.winner {
+            Some(winner) => *winner == self.a,
+            None => verdict.distinguishable && self.difference < Some(0.0),
+        };
+        let shown = signed(Unit::Share, if swapped { -mean } else { mean });
+        let ends = ends([interval.low, interval.high], swapped, |end| signed(Unit::Share, end));
+        let corrected =
+            format!("{} make it {shown} points, {} % interval {ends}", counted(labels, "label"), percent(level));
+        let is_confirmed = if self.difference > Some(0.0) { interval.low > 0.0 } else { interval.high < 0.0 };
         if verdict.winner.is_some() && !is_confirmed {
             (verdict.word, verdict.winner, self.labels_differ) = (Word::Undecided, None, true);
-            verdict.sentence = format!("undecided, as labels do not confirm the judge: {}", verdict.sentence);
+            verdict.sentence = format!("undecided, as labels do not confirm that {}", verdict.sentence);
         }
         verdict.sentence = format!("{}; {corrected}", verdict.sentence);
     }

@@ -633,11 +633,12 @@ fn corrected_blocks(comparison: &Comparison, extras: &ComparisonExtras, metric: 
         let key = Key::of_pair(metric, &pair.a, &pair.b);
         (minus(&pair.b, &pair.a), key, pair.correction)
     });
-    vec![
+    let mut blocks = vec![
         grid("corrected_means", "corrected by labels", "variant", "%", value, means.collect()),
         grid("corrected_pairs", "pairwise, corrected by labels", "b − a", "points", signed, pairs.collect()),
-        Block::Lines { title: format!("{metric}, labels"), lines },
-    ]
+    ];
+    blocks.extend(Block::lines(format!("{metric}, labels"), lines));
+    blocks
 }
 
 fn corrected_cell(correction: &Correction, shown: fn(Unit, f64) -> String) -> Cell {

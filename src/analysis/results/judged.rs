@@ -2,7 +2,7 @@
 
 use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
 use crate::analysis::annotations::{Annotation, Annotations, Clusters};
-use crate::analysis::compare::Comparison;
+use crate::analysis::compare::{Comparison, FigureComparison};
 use crate::analysis::judges::{Answer, Choice, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
 use crate::base::stats::{
@@ -46,6 +46,9 @@ pub(crate) struct JudgedRun {
     episodes: Vec<Episode>,
 }
 
+/// Where differences of shares lie.
+const DIFFERENCES: Interval = Interval { low: -1.0, high: 1.0 };
+
 /// A figure of a judge held against labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Correction {
@@ -70,8 +73,17 @@ pub(crate) struct Drawn {
 }
 
 impl Correction {
-    fn of(labels: usize, corrected: Option<Corrected>, drawn: Option<Drawn>, level: f64) -> Self {
-        Self { labels, corrected, interval: corrected.and_then(|found| found.interval(level)), drawn }
+    fn of_mean(items: &[JudgedItem], level: f64) -> Self {
+        let corrected = corrected(items);
+        let interval = corrected.and_then(|found| found.interval(level)).map(|found| found.within(Interval::SHARES));
+        Self { labels: labelled(items), corrected, interval, drawn: Some(Drawn::of(items, corrected)) }
+    }
+
+    /// Of a difference, `b` less `a`.
+    fn of_pair([a, b]: [&[JudgedItem]; 2], level: f64) -> Self {
+        let corrected = corrected_difference(a, b);
+        let interval = corrected.and_then(|found| found.interval(level)).map(|found| found.within(DIFFERENCES));
+        Self { labels: labelled(a) + labelled(b), corrected, interval, drawn: None }
     }
 }
 
@@ -199,30 +211,33 @@ impl JudgedRun {
     }
 
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
-        let items = self.items(metric, variant, &mut Clusters::default(), |_| true)?;
-        let found = corrected(&items);
-        Some(Correction::of(labelled(&items), found, Some(Drawn::of(&items, found)), level))
+        let mut clusters = Clusters::default();
+        let items = self.items(metric, variant, None, |id| clusters.of(id))?;
+        Some(Correction::of_mean(&items, level))
     }
 
-    /// The judged episodes of a variant, as far as their questions are wanted.
+    /// The answers of a variant to these questions, or to all. Where the judge gives no verdict, it says one half: leaving such
+    /// answers out would leave out their labels, which may differ from the others.
     fn items(
         &self,
         metric: &str,
         variant: &str,
-        clusters: &mut Clusters,
-        wanted: impl Fn(&str) -> bool,
+        questions: Option<&HashSet<&str>>,
+        mut cluster_of: impl FnMut(&str) -> usize,
     ) -> Option<Vec<JudgedItem>> {
-        let wanted = self.values(metric, variant)?.filter(|(episode, _)| wanted(&episode.id));
-        let item = |(episode, judge): (&Episode, Option<f64>)| {
-            let (cluster, stratum) = (clusters.of(&episode.id), usize::from(episode.right));
-            Some(JudgedItem { cluster, stratum, judge: judge?, label: episode.label })
+        let wanted = |episode: &Episode| questions.is_none_or(|questions| questions.contains(&*episode.id));
+        let item = |(episode, judge): (&Episode, Option<f64>)| JudgedItem {
+            cluster: cluster_of(&episode.id),
+            stratum: usize::from(episode.right),
+            judge: judge.unwrap_or(0.5),
+            label: episode.label,
         };
-        Some(wanted.filter_map(item).collect())
+        Some(self.values(metric, variant)?.filter(|(episode, _)| wanted(episode)).map(item).collect())
     }
 
-    fn measured<'a>(&'a self, metric: &str, variant: &'a str) -> HashSet<&'a str> {
-        let values = self.values(metric, variant).into_iter().flatten();
-        values.filter(|(_, value)| value.is_some()).map(|(episode, _)| &*episode.id).collect()
+    fn questions<'a>(&'a self, variant: &str) -> HashSet<&'a str> {
+        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant);
+        of_it.map(|episode| &*episode.id).collect()
     }
 
     /// Episodes of a variant without a value, and the least and greatest mean that they leave; nothing where there are none.
@@ -313,16 +328,16 @@ pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) 
     Ok(tables.into_iter().map(JoinedMetric::judged).collect())
 }
 
-/// The difference of two variants, `b` less `a`, on the questions that were measured of both, held against labels.
-fn correction_of_pair([(a, of_a), (b, of_b)]: [(&JudgedRun, &str); 2], metric: &str, level: f64) -> Option<Correction> {
-    let (ids_a, ids_b) = (a.measured(metric, of_a), b.measured(metric, of_b));
-    let both = |id: &str| ids_a.contains(id) && ids_b.contains(id);
-    let mut clusters = Clusters::default();
-    let first = a.items(metric, of_a, &mut clusters, both)?;
-    let second = b.items(metric, of_b, &mut clusters, both)?;
-    let found = corrected_difference(&first, &second);
-    let labels = labelled(&first) + labelled(&second);
-    Some(Correction::of(labels, found, None, level))
+/// The clusters of questions, as a comparison has them; a question without one is a cluster of its own.
+fn clusters_of(sources: &[Source]) -> HashMap<&str, usize> {
+    let mut numbers = Clusters::default();
+    let items = sources.iter().flat_map(|source| source.episodes.iter()).map(|episode| &episode.item);
+    let mut clusters = HashMap::new();
+    for item in items {
+        let name = item.cluster.as_ref().map_or_else(|| format!("question {}", item.id), |name| format!("of {name}"));
+        clusters.entry(&*item.id).or_insert_with(|| numbers.of(&name));
+    }
+    clusters
 }
 
 fn labelled(items: &[JudgedItem]) -> usize {
@@ -414,6 +429,15 @@ impl JudgedRuns {
         Some((judged, &source.variant()?.name))
     }
 
+    /// Says in the verdicts on judges' figures that labels are not in them.
+    pub(crate) fn say_uncorrected(&self, comparison: &mut Comparison) {
+        let is_judged =
+            |figure: &&mut FigureComparison| self.0.iter().any(|run| run.names.contains(&figure.figure.name));
+        for pair in comparison.figures.iter_mut().filter(is_judged).flat_map(|figure| &mut figure.pairs) {
+            pair.verdict.sentence = format!("{}; not corrected by labels", pair.verdict.sentence);
+        }
+    }
+
     /// The judges' figures of a comparison, whose verdicts say what labels make of them; `names` are those of the sources.
     pub(crate) fn correct(
         &self,
@@ -421,35 +445,46 @@ impl JudgedRuns {
         sources: &[Source],
         names: &[String],
     ) -> Vec<CorrectedFigure> {
-        let level = comparison.settings.level;
+        let (level, alpha) = (comparison.settings.level, comparison.settings.alpha);
+        let clusters = clusters_of(sources);
         let source = |name: &str| {
             let (source, _) = sources.iter().zip(names).find(|(_, known)| *known == name)?;
             self.of(source)
         };
         let mut figures = Vec::new();
         for figure in &mut comparison.figures {
-            let metric = &figure.figure.name;
+            let metric = figure.figure.name.clone();
+            let of = |name: &str| source(name).filter(|(judged, _)| judged.names.contains(&metric));
+            let items = |name: &str, questions: &HashSet<&str>| {
+                let (judged, variant) = of(name)?;
+                judged.items(&metric, variant, Some(questions), |id| clusters.get(id).copied().unwrap_or(usize::MAX))
+            };
+            let shared = |names: &[&String]| {
+                let each = names.iter().filter_map(|name| of(name)).map(|(judged, variant)| judged.questions(variant));
+                each.reduce(|known, more| known.intersection(&more).copied().collect()).unwrap_or_default()
+            };
+            let of_all = shared(&figure.means.iter().map(|mean| &mean.variant).collect::<Vec<_>>());
             let mean = |variant: &String| {
-                let (judged, of_run) = source(variant)?;
-                let correction = judged.correction(metric, of_run, level)?;
+                let correction = Correction::of_mean(&items(variant, &of_all)?, level);
                 Some(CorrectedMean { variant: variant.clone(), correction })
             };
-            let pair = |a: &String, b: &String| {
-                let correction = correction_of_pair([source(a)?, source(b)?], metric, level)?;
-                Some(CorrectedPair { a: a.clone(), b: b.clone(), correction })
-            };
             let means: Vec<_> = figure.means.iter().filter_map(|known| mean(&known.variant)).collect();
-            if !means.is_empty() {
-                let pairs: Vec<_> = figure.pairs.iter().filter_map(|known| pair(&known.a, &known.b)).collect();
-                for CorrectedPair { a, b, correction } in &pairs {
-                    if let Some((found, interval)) = correction.corrected.zip(correction.interval)
-                        && let Some(pair) = figure.pairs.iter_mut().find(|pair| pair.a == *a && pair.b == *b)
-                    {
-                        pair.hold_against_labels(correction.labels, found.mean, interval, level);
-                    }
-                }
-                figures.push(CorrectedFigure { metric: metric.clone(), means, pairs });
+            if means.is_empty() {
+                continue;
             }
+            let corrected = figure.pairs.iter().filter(|pair| pair.p.is_some()).count().max(1);
+            let level_of_pair = 1.0 - alpha / float(corrected);
+            let mut pairs = Vec::new();
+            for pair in &mut figure.pairs {
+                let of_both = shared(&[&pair.a, &pair.b]);
+                let Some((a, b)) = items(&pair.a, &of_both).zip(items(&pair.b, &of_both)) else { continue };
+                let correction = Correction::of_pair([&a, &b], level);
+                let of_level =
+                    |found: Corrected| Some((found.mean, found.interval(level_of_pair)?.within(DIFFERENCES)));
+                pair.hold_against_labels(correction.labels, correction.corrected.and_then(of_level), level_of_pair);
+                pairs.push(CorrectedPair { a: pair.a.clone(), b: pair.b.clone(), correction });
+            }
+            figures.push(CorrectedFigure { metric, means, pairs });
         }
         figures
     }

@@ -20,6 +20,12 @@ impl Interval {
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
+
+    /// Its part in `range`, in which it begins or ends.
+    #[must_use]
+    pub(crate) fn within(self, range: Self) -> Self {
+        Self { low: self.low.clamp(range.low, range.high), high: self.high.clamp(range.low, range.high) }
+    }
 }
 
 /// Wilson's score interval for the share `successes / n` (Wilson 1927), without continuity correction.

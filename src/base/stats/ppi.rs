@@ -159,7 +159,9 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
     let mean = arms.iter().map(|(arm, sign)| sign * (arm.label + lambda * (arm.all - arm.labelled))).sum();
     let clusters = float(count(labelled.len()));
     let floor: f64 = arms.iter().map(|(arm, _)| arm.floor()).sum();
-    let variance = influence.squares(lambda) * clusters / (clusters - 1.0) + floor;
+    // Few clusters that move the mean do not show that none does: as in the padded t, two more count, one at each end.
+    let padding = if influence.moving(lambda) < FEW_ERRORS { 2.0 / clusters.powi(2) } else { 0.0 };
+    let variance = influence.squares(lambda) * clusters / (clusters - 1.0) + floor.max(padding);
     let corrected = Corrected {
         mean,
         se: variance.sqrt(),
@@ -235,7 +237,12 @@ impl Influence {
             both += own * of_lambda;
             squares += of_lambda * of_lambda;
         }
-        if squares > 0.0 { (-both / squares).clamp(0.0, 1.0) } else { 0.0 }
+        if squares > 0.0 { (-both / squares).clamp(0.0, 1.0) + 0.0 } else { 0.0 }
+    }
+
+    /// Clusters that are not at the mean.
+    fn moving(&self, lambda: f64) -> usize {
+        self.0.values().filter(|(own, of_lambda)| (own + lambda * of_lambda).abs() > f64::EPSILON).count()
     }
 
     fn squares(&self, lambda: f64) -> f64 {
