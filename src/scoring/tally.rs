@@ -77,6 +77,9 @@ pub struct RunScore {
     pub unpriced: u64,
     /// Cost of measured episodes in US dollars; absent if no price was known.
     pub cost_usd: Option<f64>,
+    /// Tokens and US dollars of measured episodes whose gold is hidden.
+    #[serde(skip)]
+    pub of_hidden: (u64, f64),
 }
 
 impl Tally {
@@ -149,7 +152,9 @@ impl Tally {
         // Another program's protocol is not known, nor what was mended of it.
         add(&mut total.bad_calls, calls.filter(|_| trajectory.compat.is_some()).map(|_| bad_calls));
         let Some(score) = score else {
-            self.score.hidden += 1;
+            total.hidden += 1;
+            total.of_hidden.0 += trajectory.usage.total();
+            total.of_hidden.1 += trajectory.cost().unwrap_or_default();
             return;
         };
         let attempted = score.em > 0.0 || is_attempt(trajectory);
@@ -215,8 +220,9 @@ impl RunScore {
         per(self.all_tokens()?, self.measured)
     }
 
+    /// Tokens of scored episodes for each right answer.
     pub fn tokens_per_correct(&self) -> Option<f64> {
-        self.per_correct(self.all_tokens()?)
+        per(self.all_tokens()? - float(self.of_hidden.0), self.correct)
     }
 
     /// Cost of measured episodes in US dollars; absent where that of some is unknown.
@@ -229,13 +235,9 @@ impl RunScore {
         per(self.whole_cost()?, self.measured)
     }
 
+    /// Cost of scored episodes for each right answer.
     pub fn cost_per_correct(&self) -> Option<f64> {
-        self.per_correct(self.whole_cost()?)
-    }
-
-    /// Absent where hidden golds leave open which answers are correct.
-    fn per_correct(&self, total: f64) -> Option<f64> {
-        per(total, self.correct).filter(|_| self.hidden == 0)
+        per(self.whole_cost()? - self.of_hidden.1, self.correct)
     }
 }
 

@@ -23,7 +23,8 @@ pub struct LogTotals {
     scorers: Vec<Scorer>,
     samples: usize,
     measured: usize,
-    usage: Usage,
+    /// Absent where no episode has counted tokens.
+    usage: Option<Usage>,
 }
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl LogTotals {
     pub fn new(metrics: Vec<String>) -> Self {
         let figures = AnswerScore::NUMBERS.iter().map(|(name, _)| (*name).to_owned());
         let scorers = figures.chain(metrics).map(|name| Scorer { name, sum: 0.0, scored: 0 }).collect();
-        Self { scorers, samples: 0, measured: 0, usage: Usage::default() }
+        Self { scorers, samples: 0, measured: 0, usage: None }
     }
 
     pub fn add(&mut self, episode: &ScoredEpisode, metrics: &[Option<f64>]) {
@@ -47,7 +48,8 @@ impl LogTotals {
         }
         self.samples += 1;
         self.measured += usize::from(episode.trajectory.measured());
-        self.usage += episode.trajectory.usage;
+        self.usage =
+            [self.usage, episode.trajectory.counted_usage()].into_iter().flatten().reduce(|sum, own| sum + own);
     }
 
     fn results(&self, planned: Option<usize>) -> Value {
@@ -102,7 +104,7 @@ impl<'a, W: Write> Inspect<'a, W> {
             "stats": {
                 "started_at": instant(&manifest.started_at, 0).unwrap_or_default(),
                 "completed_at": manifest.ended_at.as_deref().and_then(|end| instant(end, 0)).unwrap_or_default(),
-                "model_usage": { (model(origin.variant)): usage(self.totals.usage) },
+                "model_usage": model_usage(model(origin.variant), self.totals.usage),
             },
         })
     }
@@ -175,6 +177,11 @@ fn model(variant: Option<&Variant>) -> String {
     variant.map_or_else(|| "unknown".to_owned(), |variant| variant.model.clone())
 }
 
+/// By the model's name; nothing where no tokens were counted.
+fn model_usage(name: String, counted: Option<Usage>) -> Value {
+    counted.map_or_else(|| json!({}), |counted| json!({ (name): usage(counted) }))
+}
+
 fn usage(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens, "total_tokens": usage.total(),
@@ -221,7 +228,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
             "failure": recorded.failure, "failure_class": failure.map(|failure| failure.class.name()),
             "votes": recorded.votes, "repairs": recorded.repairs, "branch": recorded.branch, "cost_usd": recorded.cost(),
         },
-        "model_usage": recorded.counted_usage().map_or_else(|| json!({}), |counted| json!({ (name): usage(counted) })),
+        "model_usage": model_usage(name, recorded.counted_usage()),
         "started_at": instant(&recorded.started_at, 0), "completed_at": recorded.timed_ms().and_then(|ms| instant(&recorded.started_at, ms)),
         "total_time": recorded.timed_ms().map(seconds), "working_time": recorded.timed_ms().map(seconds), "uuid": recorded.key,
     })

@@ -214,7 +214,8 @@ fn missing(name: &str, row: &VariantScore) -> Vec<String> {
 fn details_of(name: &str, row: &VariantScore) -> Vec<String> {
     let (variant, score) = (visible_line(name, 40), &row.score);
     let leak = leak(&variant, row.assessment.leak);
-    prices(&variant, score).into_iter().chain(details(&variant, score.usage)).chain(leak).collect()
+    let partly = uncounted(&variant, score);
+    prices(&variant, score).into_iter().chain(partly).chain(details(&variant, score.usage)).chain(leak).collect()
 }
 
 /// How often what was read repeats the question, where it does.
@@ -235,6 +236,13 @@ fn details(variant: &str, usage: Usage) -> Vec<String> {
     .collect()
 }
 
+/// How many episodes the tokens are not of, where they are of some.
+fn uncounted(variant: &str, score: &RunScore) -> Option<String> {
+    let (uncounted, measured) = (score.uncounted, counted(score.measured, "measured episode"));
+    let partly = uncounted > 0 && score.usage.total() > 0;
+    partly.then(|| format!("{variant}: tokens were not fully counted in {} of {measured}", thousands(uncounted)))
+}
+
 /// What a question and a correct answer cost; nothing if no tokens were counted.
 fn prices(variant: &str, score: &RunScore) -> Option<String> {
     let amount = |tokens: Option<f64>, cost: Option<f64>, of: &str| {
@@ -243,7 +251,8 @@ fn prices(variant: &str, score: &RunScore) -> Option<String> {
     };
     let question = amount(score.tokens_per_question(), score.cost_per_question(), "question")?;
     let correct = amount(score.tokens_per_correct(), score.cost_per_correct(), "correct answer");
-    let correct = correct.unwrap_or_else(|| "no correct answer".to_owned());
+    let none = if score.scored == 0 { "no answer is scored" } else { "no correct answer" };
+    let correct = correct.unwrap_or_else(|| none.to_owned());
     let unpriced = if score.cost_usd.is_none() { "; price unknown" } else { "" };
     (score.usage.total() > 0).then(|| format!("{variant}: {question}; {correct}{unpriced}"))
 }
