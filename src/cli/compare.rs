@@ -101,7 +101,7 @@ pub(super) struct Args {
     #[arg(long, requires = "out")]
     force: bool,
     /// Exit with code 5 if this condition holds, such as "em(new) < em(base)"; may be repeated.
-    #[arg(long, value_name = "CONDITION")]
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     fail_if: Vec<String>,
     /// Only check these arguments against a plan that `wikitrail run … --dry-run --json` printed: figures, variants and
     /// conditions. RUN are other runs that the planned one is compared with.

@@ -76,7 +76,7 @@ pub(in crate::cli) struct ConvertArgs {
 }
 
 /// Endings of files that other programs would not read as lines of JSON.
-const OTHER_FORMATS: [&str; 5] = ["csv", "tsv", "parquet", "arrow", "xlsx"];
+const OTHER_FORMATS: [&str; 10] = ["csv", "tsv", "parquet", "arrow", "xlsx", "gz", "bz2", "zst", "xz", "zip"];
 
 pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
     let file = output_file::file_of(args.out.as_deref()).map(|path| OutputFile {

@@ -323,6 +323,7 @@ impl SourceError {
             ),
             Self::Tape(error) => Some(error.hint()),
             Self::Extract { error, .. } => error.hint(),
+            Self::Internal(_) => Some("a damaged corpus has to be built again; anything else is a fault in wikitrail"),
             _ => None,
         }
     }

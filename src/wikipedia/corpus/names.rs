@@ -4,10 +4,10 @@
 //! found in the same file. The files are mapped, and shared by all processes that read them.
 
 use super::CorpusError;
+use crate::base::panics::caught;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufWriter;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::LazyLock;
 use tantivy::Directory as _;
@@ -131,8 +131,8 @@ impl Table {
     }
 
     fn over(file: &'static str, bytes: OwnedBytes) -> Result<Self, CorpusError> {
-        let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
-        let fst = fst.map_err(|_| CorpusError::damaged(file, "it is not a table of names"))?;
+        let fst = caught(|| Fst::new(bytes));
+        let fst = fst.ok_or_else(|| CorpusError::damaged(file, "it is not a table of names"))?;
         Ok(Self { file, map: fst.map_err(CorpusError::in_file(file))?.into() })
     }
 
@@ -142,7 +142,7 @@ impl Table {
 
     /// The library panics on a file that was damaged since it was written.
     fn guarded<T>(&self, read: impl FnOnce(&Map<OwnedBytes>) -> T) -> Result<T, CorpusError> {
-        catch_unwind(AssertUnwindSafe(|| read(&self.map))).map_err(|_| self.damaged("a name leads out of it"))
+        caught(|| read(&self.map)).ok_or_else(|| self.damaged("a name leads out of it"))
     }
 
     fn numbers(&self, read: impl FnOnce(&Map<OwnedBytes>) -> Vec<u64>) -> Result<Vec<u32>, CorpusError> {
