@@ -65,7 +65,8 @@ pub fn excerpt(text: &str) -> String {
     printable(text, 80)
 }
 
-/// Whether a terminal would obey a character, or turn the direction of writing, or it is a tag, which nothing shows: everything that [`visible`] escapes.
+/// Whether a terminal would obey a character, turn the direction of writing, or show nothing of it, as of a tag: everything that
+/// [`visible`] escapes.
 pub fn is_control(c: char) -> bool {
     let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');

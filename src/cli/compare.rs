@@ -171,9 +171,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         request.check_plan(pairs, planned)?;
         return Ok(failure::OK);
     }
-    let is_number = |run: &&String| most(run).is_ok() && !Path::new(run).exists();
-    if let Some(number) = args.runs.iter().find(is_number).filter(|_| args.flips.is_some()) {
-        return Err(Failure::usage(format!("`{number}` is not a run"), format!("write --flips={number}")));
+    // A value of --flips needs `=`, as a run after it would be its value otherwise.
+    let is_value = |run: &&String| most(run).is_ok() && !Path::new(run).exists();
+    if let Some(value) = args.runs.iter().find(is_value).filter(|_| args.flips.is_some()) {
+        return Err(Failure::usage(format!("`{value}` is not a run"), format!("write --flips={value}")));
     }
     let format = args.format()?;
     check_output(args, format)?;

@@ -66,11 +66,10 @@ fn check_is_built(dir: &Path) -> anyhow::Result<()> {
     }
     let shown = dir.display();
     let from = shell_word(&shown.to_string());
-    let folder = dir.to_str().and_then(|dir| dir.strip_prefix("corpus:")).filter(|folder| Path::new(folder).is_dir());
-    let (message, hint) = if let Some(folder) = folder.filter(|_| !dir.exists()) {
-        (format!("`{shown}` does not exist"), format!("name the folder without `corpus:`: {}", shell_word(folder)))
-    } else if !dir.exists() {
-        (format!("`{shown}` does not exist"), "check the path".to_owned())
+    let (message, hint) = if !dir.exists() {
+        let folder = dir.to_str().and_then(|dir| dir.strip_prefix("corpus:")).filter(|dir| Path::new(dir).is_dir());
+        let without = |folder: &str| format!("name the folder without `corpus:`: {}", shell_word(folder));
+        (format!("`{shown}` does not exist"), folder.map_or_else(|| "check the path".to_owned(), without))
     } else if dir.is_dir() {
         let message = format!("`{shown}` is not a built corpus: it has no corpus.toml");
         (message, format!("build one with `wikitrail corpus build NEW --from {from}`"))

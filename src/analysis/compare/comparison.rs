@@ -223,15 +223,15 @@ pub struct Pair {
     /// What the difference could be if rows without a measurement had the lowest value in one variant and the highest in the
     /// other; absent where nothing is missing, and for figures without a range.
     pub bounds: Option<Bounds>,
-    /// Questions that both tried, and of which either has no measurement.
+    /// Questions that both tried, and of which either has no measurement; counted for figures without a range.
     #[serde(skip)]
     pub unmeasured: usize,
     /// The p after Holm if all such rows were against the variant that leads; absent unless the measured p is below alpha.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_highest: Option<f64>,
-    /// Whether labels by people, of a judge's figure, leave open which of the two is ahead.
+    /// Whether labels by people do not confirm the lead that a judge's figure shows.
     #[serde(skip)]
-    pub labels_differ: bool,
+    pub unconfirmed_by_labels: bool,
     /// The commands that run such rows again.
     #[serde(skip)]
     pub resume: Vec<String>,

@@ -221,7 +221,7 @@ fn a_judge_wins_nothing_that_labels_do_not_confirm() {
     let end = "; 60 labels make it +10.0 points, 95 % interval +5.0 to +15.0";
     assert!(confirmed.sentence.ends_with(end), "{}", confirmed.sentence);
     let open = held(-0.05, 0.15);
-    assert_eq!((open.verdict.word, open.verdict.winner, open.labels_differ), (Word::Undecided, None, true));
+    assert_eq!((open.verdict.word, open.verdict.winner, open.unconfirmed_by_labels), (Word::Undecided, None, true));
     assert!(open.verdict.sentence.starts_with("undecided, as labels do not confirm that b beats a by 20.0 points"));
     assert_eq!(held(-0.15, -0.05).verdict.word, Word::Undecided);
     // From the other side the sentence is the same.

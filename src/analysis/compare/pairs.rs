@@ -34,7 +34,8 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
         .into_iter()
         .map(|(a, b)| {
             let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
-            let unmeasured = values.unmeasured_of_pair((a, b));
+            // Where there is a range, the bounds say it.
+            let unmeasured = if figure.range.is_none() { values.unmeasured_of_pair((a, b)) } else { 0 };
             let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
             let paired = differences(&of_pair, values);

@@ -132,7 +132,7 @@ impl NamedFigure {
     /// further variant, whose values do not, takes nothing from a pair.
     pub(super) fn range_of_own(&self, variants: &[Vec<f64>]) -> Option<Interval> {
         let shares = self.is_own() && variants.iter().flatten().all(|value| Interval::SHARES.contains(*value));
-        shares.then_some(Interval { low: -1.0, high: 1.0 })
+        shares.then_some(Interval::DIFFERENCES)
     }
 
     /// Smallest and largest difference of two values.

@@ -56,7 +56,7 @@ impl Pair {
             format!("{} make it {shown} points, {} % interval {ends}", counted(labels, "label"), percent(level));
         let is_confirmed = if self.difference > Some(0.0) { interval.low > 0.0 } else { interval.high < 0.0 };
         if verdict.winner.is_some() && !is_confirmed {
-            (verdict.word, verdict.winner, self.labels_differ) = (Word::Undecided, None, true);
+            (verdict.word, verdict.winner, self.unconfirmed_by_labels) = (Word::Undecided, None, true);
             verdict.sentence = format!("undecided, as labels do not confirm that {}", verdict.sentence);
         }
         verdict.sentence = format!("{}; {corrected}", verdict.sentence);

@@ -357,7 +357,7 @@ fn page_cell<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'
     Cell::of(step.provenance.as_ref(), cell)
 }
 
-/// A count that only some providers make; empty where it is 0.
+/// A count that only some providers make; empty where it was not made.
 fn counted_cell(step: &Step, tokens: fn(Usage) -> Option<u64>) -> Cell<'_> {
     Cell::of(step_usage(step).and_then(tokens), Cell::Integer)
 }

@@ -115,8 +115,11 @@ fn of_two(pair: &Pair) -> String {
         (None, None) => verdict.sentence.clone(),
         (None, Some(difference)) if verdict.word == Word::Undecided => {
             let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
-            let why =
-                if pair.labels_differ { "labels do not confirm it" } else { "unmeasured questions could undo it" };
+            let why = if pair.unconfirmed_by_labels {
+                "labels do not confirm it"
+            } else {
+                "unmeasured questions could undo it"
+            };
             format!("Undecided: {first} leads {second}, and {why}")
         }
         (None, Some(_)) if pair.bounds.is_some_and(|bounds| bounds.unmeasured > 0) => {

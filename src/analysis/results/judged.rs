@@ -46,9 +46,6 @@ pub(crate) struct JudgedRun {
     episodes: Vec<Episode>,
 }
 
-/// Where differences of shares lie.
-const DIFFERENCES: Interval = Interval { low: -1.0, high: 1.0 };
-
 /// A figure of a judge held against labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Correction {
@@ -82,7 +79,8 @@ impl Correction {
     /// Of a difference, `b` less `a`.
     fn of_pair([a, b]: [&[JudgedItem]; 2], level: f64) -> Self {
         let corrected = corrected_difference(a, b);
-        let interval = corrected.and_then(|found| found.interval(level)).map(|found| found.within(DIFFERENCES));
+        let interval =
+            corrected.and_then(|found| found.interval(level)).map(|found| found.within(Interval::DIFFERENCES));
         Self { labels: labelled(a) + labelled(b), corrected, interval, drawn: None }
     }
 }
@@ -480,7 +478,7 @@ impl JudgedRuns {
                 let Some((a, b)) = items(&pair.a, &of_both).zip(items(&pair.b, &of_both)) else { continue };
                 let correction = Correction::of_pair([&a, &b], level);
                 let of_level =
-                    |found: Corrected| Some((found.mean, found.interval(level_of_pair)?.within(DIFFERENCES)));
+                    |found: Corrected| Some((found.mean, found.interval(level_of_pair)?.within(Interval::DIFFERENCES)));
                 pair.hold_against_labels(correction.labels, correction.corrected.and_then(of_level), level_of_pair);
                 pairs.push(CorrectedPair { a: pair.a.clone(), b: pair.b.clone(), correction });
             }

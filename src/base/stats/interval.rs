@@ -15,6 +15,8 @@ pub struct Interval {
 impl Interval {
     /// Where shares lie.
     pub const SHARES: Self = Self { low: 0.0, high: 1.0 };
+    /// Where differences of shares lie.
+    pub const DIFFERENCES: Self = Self { low: -1.0, high: 1.0 };
 
     /// Whether a value lies in it, ends included.
     pub fn contains(&self, value: f64) -> bool {

@@ -160,7 +160,7 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
     let clusters = float(count(labelled.len()));
     let floor: f64 = arms.iter().map(|(arm, _)| arm.floor()).sum();
     // Few clusters that move the mean do not show that none does: as in the padded t, two more count, one at each end.
-    let padding = if influence.moving(lambda) < FEW_ERRORS { 2.0 / clusters.powi(2) } else { 0.0 };
+    let padding = if influence.clusters_off_mean(lambda) < FEW_ERRORS { 2.0 / clusters.powi(2) } else { 0.0 };
     let variance = influence.squares(lambda) * clusters / (clusters - 1.0) + floor.max(padding);
     let corrected = Corrected {
         mean,
@@ -237,11 +237,12 @@ impl Influence {
             both += own * of_lambda;
             squares += of_lambda * of_lambda;
         }
+        // The sum makes -0 a 0.
         if squares > 0.0 { (-both / squares).clamp(0.0, 1.0) + 0.0 } else { 0.0 }
     }
 
-    /// Clusters that are not at the mean.
-    fn moving(&self, lambda: f64) -> usize {
+    /// How many clusters are not at the mean.
+    fn clusters_off_mean(&self, lambda: f64) -> usize {
         self.0.values().filter(|(own, of_lambda)| (own + lambda * of_lambda).abs() > f64::EPSILON).count()
     }
 
