@@ -180,7 +180,7 @@ impl CompareRequest<'_> {
             self.add_within(&mut comparison, matching, columns, (&variants, &names))
                 .map_err(|error| explain(error, &sources))?;
         }
-        let corrected = self.corrected(verdicts, &mut comparison, &sources, &names);
+        let corrected = corrected(verdicts, &mut comparison, &sources, &names, matching.as_ref());
         // Before anything is printed, as a misspelt condition is an error.
         let terms = |name: &str, arguments: &[Argument], at: usize| comparison.term(name, arguments, at);
         let judged = self.conditions.iter().map(|text| evaluated(text, &short, &terms)).collect::<Result<_, _>>()?;
@@ -205,22 +205,6 @@ impl CompareRequest<'_> {
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
-    }
-
-    /// The judges' figures corrected by labels. Merged variants have all values of the other settings, and no judges' verdicts of
-    /// their own.
-    fn corrected(
-        &self,
-        judged: &JudgedRuns,
-        comparison: &mut Comparison,
-        sources: &[Source],
-        names: &[String],
-    ) -> Vec<CorrectedFigure> {
-        if self.within.is_none() {
-            return judged.correct(comparison, sources, names);
-        }
-        judged.say_uncorrected(comparison);
-        Vec::new()
     }
 
     /// The flipped answers of each pair, where the request asks for them.
@@ -519,6 +503,29 @@ impl CompareRequest<'_> {
 
 fn record((source, name): (&Source, &String)) -> Value {
     json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant})
+}
+
+/// The judges' figures corrected by labels; the comparisons within single combinations say in their verdicts what labels make of
+/// them.
+fn corrected(
+    judged: &JudgedRuns,
+    comparison: &mut Comparison,
+    sources: &[Source],
+    names: &[String],
+    matching: Option<&Matching>,
+) -> Vec<CorrectedFigure> {
+    let Comparison { figures, settings, within, .. } = comparison;
+    let Some(matching) = matching else {
+        let columns = names.iter().cloned().zip(sources.iter().map(|source| vec![Some(source)]));
+        return judged.correct(figures, settings, &columns.collect());
+    };
+    let source = |at: Option<usize>| Some(&sources[at?]);
+    for (block, combination) in within.iter_mut().flat_map(|within| within.combinations.iter_mut().enumerate()) {
+        let columns = matching.columns().map(|(name, variants)| (name, vec![source(variants[block])]));
+        judged.correct(&mut combination.figures, settings, &columns.collect());
+    }
+    let columns = matching.columns().map(|(name, variants)| (name, variants.into_iter().map(source).collect()));
+    judged.correct(figures, settings, &columns.collect())
 }
 
 /// What tools add to what each model of these variants answers without them.

@@ -584,7 +584,7 @@ fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
             }
         }
     }
-    notes.extend(judged.split());
+    notes.extend(judged.splits());
     for known in &judged.verdicts.judges {
         let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
         notes.extend(own.take(1).map(|variant| {

@@ -4,6 +4,8 @@
 use crate::common::server::{self, Server};
 use crate::common::{WorkDir, lines};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A server whose judge replies by this rule from the number of the question and the answer; other requests are questions,
 /// and are answered by `answer`.
@@ -31,11 +33,21 @@ pub(crate) fn server(
 
 /// A run over so many questions, whose golds are `gold N`, by direct answers.
 pub(crate) fn run(dir: &WorkDir, server: &Server, questions: usize, out: &str) {
+    run_with(dir, server, questions, out, &[]);
+}
+
+fn run_with(dir: &WorkDir, server: &Server, questions: usize, out: &str, flags: &[&str]) {
     let rows = (0..questions).map(|n| format!("Is it {n}?,gold {n}\n")).collect::<Vec<_>>().concat();
     dir.write("d.csv", format!("question,answer\n{rows}"));
     let base = format!("{}/v1", server.url);
-    let flags = ["--model", "openai:m", "--base-url", &base, "--method", "standard", "--out", out, "--quiet", "d.csv"];
-    dir.run(&flags).ok();
+    let own = ["--model", "openai:m", "--base-url", &base, "--method", "standard", "--out", out, "--quiet", "d.csv"];
+    dir.run(&[&own[..], flags].concat()).ok();
+}
+
+/// The number of a record's question.
+fn number_of(record: &Value) -> usize {
+    let question = record["question"].as_str().expect("text");
+    question.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number")
 }
 
 fn base(server: &Server) -> String {
@@ -87,10 +99,7 @@ fn labels_correct_a_judge_whose_errors_are_known() {
     let ids: Vec<(String, usize)> = dir
         .records("r")
         .iter()
-        .map(|record| {
-            let number = record["question"].as_str().expect("text").trim_matches(|c: char| !c.is_ascii_digit()).parse();
-            (record["id"].as_str().expect("an id").to_owned(), number.expect("a number"))
-        })
+        .map(|record| (record["id"].as_str().expect("an id").to_owned(), number_of(record)))
         .collect();
     let import = |dir: &WorkDir, most: usize| {
         let chosen = ids.iter().filter(|(_, n)| (n * 7_919) % questions < most);
@@ -148,6 +157,48 @@ fn labels_that_go_by_the_judge_are_told() {
             "labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 30 labelled and";
         assert!(text.contains(said) && text.contains("correct (p < 0.0001"), "{text}");
         assert!(text.contains("the corrected share can be off") && !text.contains("no sign"), "{text}");
+    }
+}
+
+#[test]
+fn labels_correct_a_judge_within_the_other_settings() {
+    let of_run = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&of_run);
+    // The judge prefers the answers of one temperature, of which people call as many right.
+    let prejudiced = |n: usize, answer: &str| {
+        let says = if answer.contains("warm") { n.is_multiple_of(2) } else { n.is_multiple_of(4) };
+        format!("VERDICT: {}", if says { "correct" } else { "incorrect" })
+    };
+    let words = ["cold", "warm"];
+    let answer = move |n| format!("Answer: {} {n}", words[asked.load(Ordering::SeqCst)]);
+    let (server, dir) = (server(answer, prejudiced), WorkDir::new());
+    let base = base(&server);
+    let runs: Vec<String> =
+        ["0", "1"].iter().flat_map(|t| ["60", "70"].map(|tokens| format!("t{t}m{tokens}"))).collect();
+    for name in &runs {
+        let (temperature, tokens) = (&name[1..2], &name[3..]);
+        of_run.store(temperature.parse().expect("a number"), Ordering::SeqCst);
+        let flags = ["--temperature", temperature, "--max-tokens", tokens];
+        run_with(&dir, &server, 120, name, &flags);
+        dir.wikitrail(&["score", name, "--judge", "openai:j", "--judge-base-url", &base]).ok();
+    }
+    let mut command = vec!["compare", "--metric", "judge", "--within", "temperature", "--json"];
+    command.extend(runs.iter().map(String::as_str));
+    let verdict = |pair: &Value| pair["verdict"]["sentence"].as_str().expect("a sentence").to_owned();
+    let compared = dir.wikitrail(&command).json();
+    assert!(compared["metrics"][0]["pairs"][0]["verdict"]["winner"].is_string(), "{compared}");
+    for name in &runs {
+        let row = |record: &Value| format!("{},{}\n", record["id"].as_str().expect("an id"), truth(number_of(record)));
+        dir.write("labels.csv", format!("id,correct\n{}", dir.records(name).iter().map(row).collect::<String>()));
+        dir.wikitrail(&["annotate", name, "--import", "labels.csv", "--by", "anna"]).ok();
+    }
+    let compared = dir.wikitrail(&command).json();
+    let pair = &compared["metrics"][0]["pairs"][0];
+    assert!(verdict(pair).starts_with("undecided, as labels do not confirm that temperature=1"), "{pair}");
+    assert!(verdict(pair).contains("; 480 labels make it 0.0 points"), "{pair}");
+    for combination in compared["within"]["combinations"].as_array().expect("combinations") {
+        let pair = &combination["figures"][0]["pairs"][0];
+        assert!(verdict(pair).contains("; 240 labels make it 0.0 points"), "{pair}");
     }
 }
 

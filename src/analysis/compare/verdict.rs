@@ -42,7 +42,7 @@ impl Pair {
         let Some((mean, interval)) = found else {
             if labels > 0 {
                 let few = counted(labels, "label");
-                verdict.sentence = format!("{}; {few} are too few to correct the judge", verdict.sentence);
+                verdict.sentence = format!("{}; {few} are too few to correct the judge in both", verdict.sentence);
             }
             return;
         };

@@ -131,6 +131,12 @@ impl Matching {
         self.values.iter().map(|value| format!("{}={value}", self.setting)).collect()
     }
 
+    /// The merged variants by name, each with the position of its variant in each combination of the other settings.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (String, Vec<Option<usize>>)> {
+        let variants = |value| self.blocks.iter().map(|block: &Block| block.variants[value]).collect();
+        self.names().into_iter().enumerate().map(move |(value, name)| (name, variants(value)))
+    }
+
     /// The merged variants of two variants that differ in the setting alone.
     pub(crate) fn names_of_pair(&self, one: usize, other: usize) -> Option<[String; 2]> {
         self.blocks.iter().find_map(|block| {

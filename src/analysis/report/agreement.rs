@@ -179,7 +179,8 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
     let after = if all.len() > 1 { " after Holm" } else { "" };
     let mut adjusted = holm(&all).into_iter();
     let mut lines = Vec::new();
-    for (name, mean, drawn) in drawn().filter(|(_, mean, _)| mean.labels > 0) {
+    let some_corrected = tested().next().is_some();
+    for (name, mean, drawn) in drawn().filter(|(_, mean, _)| some_corrected || mean.labels > 0) {
         let mut say = |line: String| lines.push(if means.len() > 1 { format!("{name}: {line}") } else { line });
         if mean.corrected.is_none() {
             say(uncorrected(drawn));
@@ -304,7 +305,8 @@ mod tests {
     fn mean(wrong: LabelledPart, right: LabelledPart, at_odds: [f64; 2]) -> Correction {
         let labels = wrong.labels + right.labels;
         let enough = labels >= 20 && !right.is_short();
-        let corrected = enough.then_some(Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 });
+        let found = || Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 };
+        let corrected = enough.then(found);
         let labels = usize::try_from(labels).expect("few");
         Correction {
             labels,
@@ -337,8 +339,9 @@ mod tests {
             mean(part(120, 54, 6, 3), right, [0.5, 0.7]),
             mean(fair, part(80, 80, 3, 3), [0.5, 0.7]),
             mean(part(120, 54, 6, 3), part(80, 80, 6, 6), [0.5, 0.7]),
+            mean(part(120, 54, 0, 0), part(80, 80, 0, 0), [0.5, 0.7]),
         ];
-        let named: Vec<_> = ["a", "b", "c", "d", "e"].map(str::to_owned).into_iter().zip(&rows).collect();
+        let named: Vec<_> = ["a", "b", "c", "d", "e", "f"].map(str::to_owned).into_iter().zip(&rows).collect();
         assert_eq!(
             of_labels(&named),
             [
@@ -352,6 +355,7 @@ mod tests {
                 "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
                 "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
                 "e: not corrected: 12 questions labelled, 20 are needed",
+                "f: not corrected: 0 questions labelled, 20 are needed",
             ]
         );
     }

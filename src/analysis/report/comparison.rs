@@ -66,7 +66,7 @@ pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks: Vec<Block> = settings_grid(&names, settings).map(Block::Table).into_iter().collect();
     for figure in comparison.distinct_figures() {
-        blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
+        blocks.push(means(figure, comparison));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
         blocks.extend(Block::lines("", bounds_notes(figure)));
@@ -192,7 +192,9 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
         .numbers("p Holm", |mean| pair(mean).map_or_else(Cell::nothing, corrected_p))
         .words("verdict", |mean| Cell::text(pair(mean).map_or(word, |pair| seen_from(reference, pair))))
         .only_if(own, Heading::numbers("n"), |mean| pair(mean).map_or_else(Cell::nothing, |of| Cell::count("n", of.n)))
-        .only_if(unmeasured, Heading::numbers("not\nmeasured"), |mean| Cell::count("not_measured", mean.not_measured));
+        .only_if(unmeasured, Heading::numbers(not_measured(comparison)), |mean| {
+            Cell::count("not_measured", mean.not_measured)
+        });
     let means = by_mean(figure);
     let (label, n) = (figure.figure.label(), counted(figure.n, "question"));
     let title = format!("{label} of {n}, and each variant minus the {word}, {reference}");
@@ -282,16 +284,22 @@ fn mean_columns(figure: &FigureComparison) -> Columns<'_, VariantMean, Cell> {
         .numbers(heading, move |mean| mean_cell(unit, "mean", mean.mean, mean.se, mean.interval))
 }
 
-fn means(figure: &FigureComparison, stopped: bool) -> Block {
+/// The heading of what was not measured, which is counted in episodes; questions have several where they are repeated.
+fn not_measured(comparison: &Comparison) -> &'static str {
+    let repeated = comparison.variants.iter().any(|variant| variant.rows > variant.questions);
+    if repeated { "episodes not\nmeasured" } else { "not\nmeasured" }
+}
+
+fn means(figure: &FigureComparison, comparison: &Comparison) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
     let bounded = figure.means.iter().any(|mean| mean.bounds.is_some());
     let columns = mean_columns(figure)
         .numbers("n", |_| Cell::count("n", figure.n))
-        .numbers("not measured", |mean| Cell::count("not_measured", mean.not_measured))
+        .numbers(not_measured(comparison).replace('\n', " "), |mean| Cell::count("not_measured", mean.not_measured))
         .only_if(bounded, Heading::numbers("bounds"), |mean| bounds(mean.bounds, |end| value(*unit, end)));
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
     // How many questions there would be was not known before.
-    let stopped = if stopped { " (stop rule)" } else { "" };
+    let stopped = if comparison.settings.stopped.is_empty() { "" } else { " (stop rule)" };
     let title = format!("{} of {}{clusters}{stopped}", figure.figure.label(), counted(figure.n, "question"));
     Block::Table(columns.grid("means", title, &figure.means, |mean| Key::of(name, &mean.variant)))
 }

@@ -3,7 +3,7 @@
 use super::comparison::{change_cell, corrected_p, difference_to, level_of, mean_cell, mean_heading, reference};
 use super::sheet::{Cell, latex_cell, latex_escaped};
 use crate::analysis::compare::verdict::{p_value, percent};
-use crate::analysis::compare::{Comparison, Pair, Unit, VariantMean};
+use crate::analysis::compare::{Comparison, Pair, Unit, VariantMean, Word};
 use crate::base::short_names::ShortNames;
 use crate::base::text::visible_line;
 use std::fmt::Write as _;
@@ -61,8 +61,16 @@ pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option
         let name = if fits && is_smaller { format!("{{\\footnotesize {name}}}") } else { name };
         let _ = writeln!(text, "{name} & {} \\\\", cells.join(" & "));
     }
-    Some(text + "\\bottomrule\n\\end{tabular}}\n")
+    text += "\\bottomrule\n";
+    if rows.iter().any(|[.., p]| p.text.ends_with(OPEN)) {
+        let why = "$\\dagger$ undecided: labels do not confirm it, or unmeasured questions could undo it";
+        let _ = writeln!(text, "\\multicolumn{{4}}{{@{{}}l@{{}}}}{{\\scriptsize {why}}}\\\\");
+    }
+    Some(text + "\\end{tabular}}\n")
 }
+
+/// The mark of a lead with a small p that labels or unmeasured questions leave undecided.
+const OPEN: char = '†';
 
 /// A p with the three digits that papers print.
 fn short_p(pair: &Pair) -> Cell {
@@ -70,6 +78,9 @@ fn short_p(pair: &Pair) -> Cell {
     if let [("p" | "p_holm", p), ..] = cell.figures[..] {
         let shown = if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") };
         cell.text = cell.text.replacen(&p_value(p), &shown, 1);
+    }
+    if pair.verdict.distinguishable && pair.verdict.word == Word::Undecided {
+        cell.text.push(OPEN);
     }
     cell
 }
@@ -103,7 +114,7 @@ fn em(c: char) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{COLUMN, FOOTNOTE, GAP, SMALL, paper_table, points};
-    use crate::analysis::compare::{Comparison, Item, NamedFigure, Settings, Variant, compare};
+    use crate::analysis::compare::{Comparison, Item, NamedFigure, Settings, Variant, Word, compare};
     use crate::base::short_names::ShortNames;
 
     fn compared(names: &[&str]) -> Comparison {
@@ -162,6 +173,12 @@ mod tests {
         let text = table(&compared(&long));
         assert!(text.contains("\nV1 & ") && text.contains("% V2: another_name"), "{text}");
         assert!(width(&text) <= COLUMN, "{}: {text}", width(&text));
+        assert!(!text.contains("dagger"), "{text}");
+        let mut open = compared(&["a", "b"]);
+        let pair = &mut open.figures[0].pairs[0];
+        (pair.verdict.distinguishable, pair.verdict.word) = (true, Word::Undecided);
+        let text = table(&open);
+        assert!(text.contains("$\\dagger$ \\\\\n\\bottomrule\n\\multicolumn{4}"), "{text}");
         let text = table(&compared(&["a&b_{1}", "c%^^M"]));
         assert!(text.contains("\na\\&b\\_\\{1\\} & ") && !text.contains("^^M"), "{text}");
     }

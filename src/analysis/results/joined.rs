@@ -214,8 +214,9 @@ impl Group {
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
-            if let Ok(comparison) = &mut group.comparison {
-                group.corrected = judged.correct(comparison, &group.sources, &group.names);
+            if let Ok(Comparison { figures, settings, .. }) = &mut group.comparison {
+                let columns = group.names.iter().cloned().zip(group.sources.iter().map(|source| vec![Some(source)]));
+                group.corrected = judged.correct(figures, settings, &columns.collect());
             }
         }
         group

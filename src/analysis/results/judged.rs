@@ -2,7 +2,7 @@
 
 use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
 use crate::analysis::annotations::{Annotation, Annotations, Clusters};
-use crate::analysis::compare::{Comparison, FigureComparison};
+use crate::analysis::compare::{FigureComparison, Settings};
 use crate::analysis::judges::{Answer, Choice, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
 use crate::base::stats::{
@@ -36,6 +36,15 @@ struct Episode {
     label: Option<f64>,
 }
 
+impl Episode {
+    /// Where the judge gives no verdict, it says one half: leaving such answers out would leave out their labels, which may
+    /// differ from the others.
+    fn item(&self, judge: Option<f64>, block: usize, cluster: usize) -> JudgedItem {
+        let stratum = 2 * block + usize::from(self.right);
+        JudgedItem { cluster, stratum, judge: judge.unwrap_or(0.5), label: self.label }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct JudgedRun {
     /// `judge`, and where there are several judges one for each.
@@ -44,6 +53,8 @@ pub(crate) struct JudgedRun {
     path: PathBuf,
     run: String,
     episodes: Vec<Episode>,
+    /// Episodes that as many people call right as wrong.
+    unlabelled_ties: usize,
 }
 
 /// A figure of a judge held against labels.
@@ -73,7 +84,7 @@ impl Correction {
     fn of_mean(items: &[JudgedItem], level: f64) -> Self {
         let corrected = corrected(items);
         let interval = corrected.and_then(|found| found.interval(level)).map(|found| found.within(Interval::SHARES));
-        Self { labels: labelled(items), corrected, interval, drawn: Some(Drawn::of(items, corrected)) }
+        Self { labels: labelled(items), corrected, interval, drawn: Drawn::of(items, corrected) }
     }
 
     /// Of a difference, `b` less `a`.
@@ -86,15 +97,19 @@ impl Correction {
 }
 
 impl Drawn {
-    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Self {
+    /// Absent where variants were merged, each of which has labels of its own.
+    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Option<Self> {
+        if items.iter().any(|item| item.stratum > 1) {
+            return None;
+        }
         let labelled = items.iter().filter(|item| item.label.is_some());
         let at_odds = |found: Corrected| [2.0, 0.5].map(|odds| corrected_at_odds(items, found.lambda, odds));
-        Self {
+        Some(Self {
             labelled_questions: labelled.map(|item| item.cluster).collect::<HashSet<_>>().len(),
             wrong_by_em: LabelledPart::of(items, 0),
             right_by_em: LabelledPart::of(items, 1),
             at_odds: found.map(at_odds),
-        }
+        })
     }
 }
 
@@ -145,12 +160,13 @@ impl JudgedRun {
         let of_each = if verdicts.judges.len() > 1 { verdicts.names() } else { Vec::new() };
         let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
         let (path, run) = (path.to_owned(), folder_name(path));
-        let mut of_run = Self { names, verdicts, path, run, episodes: Vec::new() };
+        let mut of_run = Self { names, verdicts, path, run, episodes: Vec::new(), unlabelled_ties: 0 };
         for scored in GradedRun::open(&of_run.path)?.episodes() {
             let scored = scored?;
             if let Some(right) = scored.is_right() {
                 let label = labels.get(&scored.trajectory.key).copied();
-                let episode = of_run.episode(scored.trajectory, right, label);
+                of_run.unlabelled_ties += usize::from(label == Some(None));
+                let episode = of_run.episode(scored.trajectory, right, label.flatten());
                 of_run.episodes.push(episode);
             }
         }
@@ -184,8 +200,16 @@ impl JudgedRun {
         })
     }
 
+    /// Where several judges, or several people, are split.
+    pub(crate) fn splits(&self) -> impl Iterator<Item = String> {
+        let ties = Some(self.unlabelled_ties).filter(|ties| *ties > 0);
+        let ties =
+            ties.map(|ties| format!("as many people say right as wrong of {}: no label", counted(ties, "episode")));
+        self.split().into_iter().chain(ties)
+    }
+
     /// How many episodes have no majority of several judges, which leaves them out of the mean.
-    pub(crate) fn split(&self) -> Option<String> {
+    fn split(&self) -> Option<String> {
         let of_all =
             |episode: &&Episode| episode.values[0].is_none() && episode.values[1..].iter().all(Option::is_some);
         let several = self.verdicts.judges.len() > 1;
@@ -210,32 +234,9 @@ impl JudgedRun {
 
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
         let mut clusters = Clusters::default();
-        let items = self.items(metric, variant, None, |id| clusters.of(id))?;
+        let items = self.values(metric, variant)?;
+        let items: Vec<_> = items.map(|(episode, judge)| episode.item(judge, 0, clusters.of(&episode.id))).collect();
         Some(Correction::of_mean(&items, level))
-    }
-
-    /// The answers of a variant to these questions, or to all. Where the judge gives no verdict, it says one half: leaving such
-    /// answers out would leave out their labels, which may differ from the others.
-    fn items(
-        &self,
-        metric: &str,
-        variant: &str,
-        questions: Option<&HashSet<&str>>,
-        mut cluster_of: impl FnMut(&str) -> usize,
-    ) -> Option<Vec<JudgedItem>> {
-        let wanted = |episode: &Episode| questions.is_none_or(|questions| questions.contains(&*episode.id));
-        let item = |(episode, judge): (&Episode, Option<f64>)| JudgedItem {
-            cluster: cluster_of(&episode.id),
-            stratum: usize::from(episode.right),
-            judge: judge.unwrap_or(0.5),
-            label: episode.label,
-        };
-        Some(self.values(metric, variant)?.filter(|(episode, _)| wanted(episode)).map(item).collect())
-    }
-
-    fn questions<'a>(&'a self, variant: &str) -> HashSet<&'a str> {
-        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant);
-        of_it.map(|episode| &*episode.id).collect()
     }
 
     /// Episodes of a variant without a value, and the least and greatest mean that they leave; nothing where there are none.
@@ -327,15 +328,49 @@ pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) 
 }
 
 /// The clusters of questions, as a comparison has them; a question without one is a cluster of its own.
-fn clusters_of(sources: &[Source]) -> HashMap<&str, usize> {
+fn clusters_of<'a>(sources: impl Iterator<Item = &'a Source>) -> HashMap<&'a str, usize> {
     let mut numbers = Clusters::default();
-    let items = sources.iter().flat_map(|source| source.episodes.iter()).map(|episode| &episode.item);
+    let items = sources.flat_map(|source| source.episodes.iter()).map(|episode| &episode.item);
     let mut clusters = HashMap::new();
     for item in items {
         let name = item.cluster.as_ref().map_or_else(|| format!("question {}", item.id), |name| format!("of {name}"));
         clusters.entry(&*item.id).or_insert_with(|| numbers.of(&name));
     }
     clusters
+}
+
+/// The judged episodes of one of the variants that were merged into one; of a variant that was not merged, all.
+struct JudgedBlock<'a> {
+    episodes: Vec<(&'a Episode, Option<f64>)>,
+    questions: HashSet<&'a str>,
+}
+
+impl<'a> JudgedBlock<'a> {
+    fn of(runs: &'a JudgedRuns, source: &'a Source, metric: &str) -> Option<Self> {
+        let run = runs.0.iter().find(|run| run.path == source.run.path)?;
+        let episodes: Vec<_> = run.values(metric, &source.variant()?.name)?.collect();
+        let questions = episodes.iter().map(|(episode, _)| &*episode.id).collect();
+        Some(Self { episodes, questions })
+    }
+}
+
+/// The answers of several variants to the questions that all of these have in a block. Each block's labels were drawn by
+/// themselves.
+fn shared_items(columns: &[&Vec<Option<JudgedBlock<'_>>>], clusters: &HashMap<&str, usize>) -> Vec<Vec<JudgedItem>> {
+    let mut items = vec![Vec::new(); columns.len()];
+    let blocks = columns.iter().map(|column| column.len()).max().unwrap_or_default();
+    for block in 0..blocks {
+        let Some(present) = columns.iter().map(|column| column.get(block)?.as_ref()).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let is_shared = |id: &str| present.iter().all(|column| column.questions.contains(id));
+        for (column, items) in present.iter().zip(&mut items) {
+            let shared = column.episodes.iter().filter(|(episode, _)| is_shared(&episode.id));
+            let cluster = |episode: &Episode| clusters.get(&*episode.id).copied().unwrap_or(usize::MAX);
+            items.extend(shared.map(|(episode, judge)| episode.item(*judge, block, cluster(episode))));
+        }
+    }
+    items
 }
 
 fn labelled(items: &[JudgedItem]) -> usize {
@@ -349,14 +384,14 @@ fn majority(judgements: impl Iterator<Item = bool>) -> Option<bool> {
     (yes != no).then_some(yes > no)
 }
 
-/// What most people say of each episode, by its key.
-fn labels(annotations: &Annotations) -> HashMap<String, f64> {
-    let by_key = annotations.by_key();
-    let of = |(key, annotations): (&&str, &Vec<&Annotation>)| {
-        let right = majority(annotations.iter().filter_map(|one| one.correct))?;
-        Some(((*key).to_owned(), f64::from(u8::from(right))))
+/// What most people say of each episode that they judged, by its key; nothing where as many say right as wrong.
+fn labels(annotations: &Annotations) -> HashMap<String, Option<f64>> {
+    let of = |(key, annotations): (&str, Vec<&Annotation>)| {
+        let mut said = annotations.iter().filter_map(|one| one.correct).peekable();
+        said.peek()?;
+        Some((key.to_owned(), majority(said).map(|right| f64::from(u8::from(right)))))
     };
-    by_key.iter().filter_map(of).collect()
+    annotations.by_key().into_iter().filter_map(of).collect()
 }
 
 #[derive(Debug, Default)]
@@ -408,7 +443,7 @@ impl JudgedRuns {
 
     /// Lines that cannot be read, and where the judges of the runs are not the same.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.0.iter().flat_map(|run| run.verdicts.notes().chain(run.split())).collect();
+        let mut notes: Vec<String> = self.0.iter().flat_map(|run| run.verdicts.notes().chain(run.splits())).collect();
         let judges = |run: &JudgedRun| run.verdicts.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
         if let Some(first) = self.0.first()
             && self.0.iter().any(|other| judges(other) != judges(first))
@@ -422,61 +457,46 @@ impl JudgedRuns {
         judged_metrics(&self.0)
     }
 
-    fn of<'a>(&'a self, source: &'a Source) -> Option<(&'a JudgedRun, &'a str)> {
-        let judged = self.0.iter().find(|run| run.path == source.run.path)?;
-        Some((judged, &source.variant()?.name))
-    }
-
-    /// Says in the verdicts on judges' figures that labels are not in them.
-    pub(crate) fn say_uncorrected(&self, comparison: &mut Comparison) {
-        let is_judged =
-            |figure: &&mut FigureComparison| self.0.iter().any(|run| run.names.contains(&figure.figure.name));
-        for pair in comparison.figures.iter_mut().filter(is_judged).flat_map(|figure| &mut figure.pairs) {
-            pair.verdict.sentence = format!("{}; not corrected by labels", pair.verdict.sentence);
-        }
-    }
-
-    /// The judges' figures of a comparison, whose verdicts say what labels make of them; `names` are those of the sources.
+    /// The judges' figures of a comparison, whose verdicts say what labels make of them. `columns` are its variants by their names,
+    /// each with its source in each block.
     pub(crate) fn correct(
         &self,
-        comparison: &mut Comparison,
-        sources: &[Source],
-        names: &[String],
+        compared: &mut [FigureComparison],
+        &Settings { level, alpha, .. }: &Settings,
+        columns: &HashMap<String, Vec<Option<&Source>>>,
     ) -> Vec<CorrectedFigure> {
-        let (level, alpha) = (comparison.settings.level, comparison.settings.alpha);
-        let clusters = clusters_of(sources);
-        let source = |name: &str| {
-            let (source, _) = sources.iter().zip(names).find(|(_, known)| *known == name)?;
-            self.of(source)
-        };
+        let clusters = clusters_of(columns.values().flatten().copied().flatten());
         let mut figures = Vec::new();
-        for figure in &mut comparison.figures {
+        for figure in compared {
             let metric = figure.figure.name.clone();
-            let of = |name: &str| source(name).filter(|(judged, _)| judged.names.contains(&metric));
-            let items = |name: &str, questions: &HashSet<&str>| {
-                let (judged, variant) = of(name)?;
-                judged.items(&metric, variant, Some(questions), |id| clusters.get(id).copied().unwrap_or(usize::MAX))
+            let column = |name: &String| {
+                let blocks = columns.get(name)?.iter().map(|source| JudgedBlock::of(self, (*source)?, &metric));
+                Some((name.clone(), blocks.collect()))
+                    .filter(|(_, blocks): &(_, Vec<_>)| blocks.iter().any(Option::is_some))
             };
-            let shared = |names: &[&String]| {
-                let each = names.iter().filter_map(|name| of(name)).map(|(judged, variant)| judged.questions(variant));
-                each.reduce(|known, more| known.intersection(&more).copied().collect()).unwrap_or_default()
-            };
-            let of_all = shared(&figure.means.iter().map(|mean| &mean.variant).collect::<Vec<_>>());
-            let mean = |variant: &String| {
-                let correction = Correction::of_mean(&items(variant, &of_all)?, level);
-                Some(CorrectedMean { variant: variant.clone(), correction })
-            };
-            let means: Vec<_> = figure.means.iter().filter_map(|known| mean(&known.variant)).collect();
-            if means.is_empty() {
+            let judged: HashMap<String, Vec<Option<JudgedBlock<'_>>>> =
+                figure.means.iter().filter_map(|mean| column(&mean.variant)).collect();
+            if judged.is_empty() {
                 continue;
             }
+            let items = |names: &[&String]| {
+                let columns: Vec<_> = names.iter().map(|name| judged.get(*name)).collect::<Option<_>>()?;
+                Some(shared_items(&columns, &clusters))
+            };
+            let compared: Vec<&String> =
+                figure.means.iter().map(|mean| &mean.variant).filter(|name| judged.contains_key(*name)).collect();
+            let of_all = items(&compared).unwrap_or_default();
+            let mean = |(variant, items): (&&String, &Vec<JudgedItem>)| CorrectedMean {
+                variant: (*variant).clone(),
+                correction: Correction::of_mean(items, level),
+            };
+            let means = compared.iter().zip(&of_all).map(mean).collect();
             let corrected = figure.pairs.iter().filter(|pair| pair.p.is_some()).count().max(1);
             let level_of_pair = 1.0 - alpha / float(corrected);
             let mut pairs = Vec::new();
             for pair in &mut figure.pairs {
-                let of_both = shared(&[&pair.a, &pair.b]);
-                let Some((a, b)) = items(&pair.a, &of_both).zip(items(&pair.b, &of_both)) else { continue };
-                let correction = Correction::of_pair([&a, &b], level);
+                let Some(of_both) = items(&[&pair.a, &pair.b]) else { continue };
+                let correction = Correction::of_pair([&of_both[0], &of_both[1]], level);
                 let of_level =
                     |found: Corrected| Some((found.mean, found.interval(level_of_pair)?.within(Interval::DIFFERENCES)));
                 pair.hold_against_labels(correction.labels, correction.corrected.and_then(of_level), level_of_pair);
