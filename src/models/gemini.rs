@@ -285,14 +285,19 @@ fn malformed(candidate: &Value) -> Option<&str> {
     (cause == Cause::MalformedCall && is_told).then(|| &written[..written.floor_char_boundary(MAX_MALFORMED)])
 }
 
+/// What was counted. The API leaves out counts of 0: one that is absent is 0 if the others add up to the total.
 fn used(usage: &Value) -> Option<Usage> {
     let prompt = count(usage, "promptTokenCount");
     let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
     let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
     prompt.or(completion)?;
+    let of_tools = count(usage, "toolUsePromptTokenCount");
+    let sum = [prompt, completion, of_tools].into_iter().flatten().sum::<u64>();
+    let is_whole = prompt.is_some() && count(usage, "totalTokenCount") == Some(sum);
+    let special = |name: &str| count(usage, name).or(is_whole.then_some(0));
     Some(Usage {
-        cached_tokens: count(usage, "cachedContentTokenCount"),
-        reasoning_tokens: count(usage, "thoughtsTokenCount"),
+        cached_tokens: special("cachedContentTokenCount"),
+        reasoning_tokens: special("thoughtsTokenCount"),
         ..Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0))
     })
 }

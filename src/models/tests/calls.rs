@@ -345,3 +345,19 @@ async fn calls_and_reasoning_are_whole_beside_a_key() {
         assert!(kept.len() > 2000, "{api:?}: {kept}");
     }
 }
+
+#[tokio::test]
+async fn counts_that_gemini_leaves_out_are_0_where_the_others_add_up_to_its_total() {
+    let special = async |usage: Value| {
+        let body = json!({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": "STOP"}], "usageMetadata": usage});
+        let (said, _) = answer(Api::Gemini, &asked(false, false, None), whole(body.to_string().as_bytes())).await;
+        let usage = said.usage.expect("counted");
+        (usage.cached_tokens, usage.reasoning_tokens)
+    };
+    let counted = |total| json!({"promptTokenCount": 9, "candidatesTokenCount": 3, "totalTokenCount": total});
+    assert_eq!(special(counted(12)).await, (Some(0), Some(0)));
+    assert_eq!(special(counted(15)).await, (None, None), "some thoughts may not be told");
+    let thought = json!({"promptTokenCount": 9, "thoughtsTokenCount": 3, "totalTokenCount": 12});
+    assert_eq!(special(thought).await, (Some(0), Some(3)));
+    assert_eq!(special(json!({"promptTokenCount": 9, "candidatesTokenCount": 3})).await, (None, None));
+}
