@@ -174,8 +174,7 @@ fn copy_texts(new: &RunFolder, manifest: &Manifest, folders: &[&RunFolder]) -> R
     let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let with_digest = |text: &String, sha256: &str| sha256_hex([text.as_bytes()]) == sha256;
     for sha256 in prompts.into_iter().filter(|sha256| is_digest(sha256)) {
-        let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
-        match texts.into_iter().find(|text| with_digest(text, sha256)) {
+        match folders.iter().find_map(|folder| folder.prompt(sha256).ok()) {
             Some(text) => new.write_prompt(sha256, &text)?,
             None => notes.push(format!("note: no folder has prompt {sha256}; `replay` and `show` need it")),
         }

@@ -409,9 +409,7 @@ pub(crate) fn carry<V: JudgeTask>(folders: &[&RunFolder], new: &RunFolder) -> Re
     let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new), parse::<V>)?;
     for known in &Verdicts::<V>::read(new)?.judges {
         let sha256 = &known.judge.prompt_sha256;
-        let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
-        let mut whole = texts.filter(|text| sha256_hex([text.as_bytes()]) == *sha256);
-        if let Some(text) = whole.next() {
+        if let Some(text) = folders.iter().find_map(|folder| folder.prompt(sha256).ok()) {
             new.write_prompt(sha256, &text)?;
         }
     }

@@ -9,7 +9,7 @@ use crate::base::json_error::{self, in_file};
 use crate::base::manifest::{MANIFEST_VERSION, NOTES_VERSION};
 use crate::base::shard::SHARD_VERSION;
 use crate::base::text::{excerpt, printable};
-use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant};
+use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant, sha256_hex};
 use crate::net::recording::{TEMPORARY, create_beside, create_own_folder, sync_folder};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -249,7 +249,13 @@ impl RunFolder {
             let message = format!("`prompt_sha256` is `{}`, which is not a SHA-256", printable(sha256, 80));
             return Err(StoreError::BadManifest { path: self.path().join("manifest.json"), message });
         }
-        read_text(&path).map_err(StoreError::io("read", &path))
+        let text = read_text(&path).map_err(StoreError::io("read", &path))?;
+        // A link to another file of this machine would be shown as the prompt.
+        if sha256_hex([text.as_bytes()]) != sha256 {
+            let message = "its SHA-256 is not its name, so it is not the prompt of the run";
+            return Err(StoreError::io("read", &path)(io::Error::new(io::ErrorKind::InvalidData, message)));
+        }
+        Ok(text)
     }
 
     pub(crate) fn notes(&self) -> Result<Notes, StoreError> {

@@ -414,3 +414,15 @@ fn records_are_read_again_only_if_something_was_written() {
     assert_eq!(folder.records_since(Some(more), None).unwrap().keys().count(), 3);
     assert_eq!(folder.records_since(None, None).unwrap().keys().count(), 3);
 }
+
+#[test]
+fn a_text_under_the_digest_of_another_is_no_prompt() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = RunFolder::at(dir.path());
+    let sha256 = crate::base::sha256_hex(["text".as_bytes()]);
+    folder.write_prompt(&sha256, "text").expect("written");
+    assert_eq!(folder.prompt(&sha256).expect("whole"), "text");
+    let path = dir.path().join(format!("prompts/{sha256}.txt"));
+    fs::write(&path, "a secret").expect("written");
+    assert!(folder.prompt(&sha256).is_err_and(|error| error.to_string().contains("its SHA-256 is not its name")));
+}
