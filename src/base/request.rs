@@ -219,6 +219,19 @@ impl Usage {
         Self { prompt_tokens, completion_tokens, ..Self::default() }
     }
 
+    /// The same without parts that are more than the whole: cached and written ones are tokens of the prompt, those of reasoning
+    /// of the completion.
+    #[must_use]
+    pub fn without_impossible_parts(self) -> Self {
+        let of_prompt = |tokens: Option<u64>| tokens.filter(|tokens| *tokens <= self.prompt_tokens);
+        Self {
+            cached_tokens: of_prompt(self.cached_tokens),
+            cache_write_tokens: of_prompt(self.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.filter(|tokens| *tokens <= self.completion_tokens),
+            ..self
+        }
+    }
+
     /// Tokens of texts of that many bytes, by [`BYTES_PER_TOKEN`].
     pub fn estimated(prompt_bytes: usize, completion_bytes: usize) -> Self {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;

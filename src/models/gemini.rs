@@ -287,8 +287,12 @@ fn malformed(candidate: &Value) -> Option<&str> {
 
 /// What was counted. The API leaves out counts of 0: one that is absent is 0 if the others add up to the total.
 fn used(usage: &Value) -> Option<Usage> {
-    let prompt = count(usage, "promptTokenCount");
     let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
+    let is_wrong = |name: &str| count(usage, name).is_none() && usage.get(name).is_some_and(|found| !found.is_null());
+    if parts.into_iter().chain(["promptTokenCount"]).any(is_wrong) {
+        return None;
+    }
+    let prompt = count(usage, "promptTokenCount");
     let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
     prompt.or(completion)?;
     let of_tools = count(usage, "toolUsePromptTokenCount");

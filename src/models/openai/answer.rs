@@ -42,6 +42,9 @@ struct Body {
 
 #[derive(Deserialize)]
 struct Choice {
+    /// Its number, where several were asked for.
+    #[serde(default)]
+    index: u64,
     /// In whole answers of the chat endpoint.
     message: Option<Map<String, Value>>,
     /// In events of the chat endpoint.
@@ -86,7 +89,7 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     let body: Body = read(answer)?;
     no_error(&body.error, &answer.body)?;
     let choices = body.choices.ok_or("`choices` is missing")?;
-    let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
+    let choice = choices.into_iter().min_by_key(|choice| choice.index).ok_or("`choices` is empty")?;
     choice.failed()?;
     let mut decoded = Decoded {
         finish_reason: choice.reason(),
@@ -113,7 +116,7 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     Ok(decoded)
 }
 
-/// Decodes one event of a stream, as far as it is about the first choice.
+/// Decodes one event of a stream, as far as it is about the choice that came first.
 pub(super) fn chunk(
     data: &[u8],
     endpoint: Endpoint,
@@ -129,7 +132,9 @@ pub(super) fn chunk(
     rest.usage = used(&chunk.usage).or(rest.usage);
     rest.counted_reasoning(&chunk.usage[TOKEN_DETAILS], REASONING_TOKENS);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
-    let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
+    let mut choices = chunk.choices.unwrap_or_default().into_iter();
+    let is_followed = |choice: &Choice| *progress.choice.get_or_insert(choice.index) == choice.index;
+    let Some(choice) = choices.find(is_followed) else { return Ok(String::new()) };
     choice.failed()?;
     let reason = choice.reason();
     progress.started = true;
@@ -293,17 +298,36 @@ mod tests {
             (r#"{"message":{"content":"x"}}"#, r#","usage":{"prompt_tokens":-1}"#, "x", None, None),
             (r#"{"message":{"content":"x"},"finish_reason":7}"#, r#","usage":"many""#, "x", None, None),
             (
+                r#"{"message":{"content":"x"}}"#,
+                r#","usage":{"prompt_tokens":9,"completion_tokens":"1"}"#,
+                "x",
+                None,
+                None,
+            ),
+            (
                 r#"{"message":{"content":[{"type":"text","text":"a"},{"type":"image"},"b"]},"finish_reason":"content_filter"}"#,
                 r#","usage":{"prompt_tokens":99999999999999999}"#,
                 "ab",
                 Some("content_filter"),
-                Some(1 << 40),
+                None,
             ),
         ] {
             let got = chat(&format!(r#"{{"choices":[{choice}]{rest}}}"#)).expect(choice);
             assert_eq!((got.text.as_str(), got.finish_reason.as_deref()), (text, reason), "{choice}");
             assert_eq!(got.usage.map(|u| u.prompt_tokens), usage, "{choice}");
         }
+    }
+
+    #[test]
+    fn of_several_choices_one_is_read() {
+        let two = r#"{"choices":[{"index":1,"message":{"content":"b"}},{"index":0,"message":{"content":"a"}}]}"#;
+        assert_eq!(chat(two).expect("an answer").text, "a");
+        let mut progress = Progress::default();
+        let mut piece = |index: u64, text: &str| {
+            let event = json!({"choices": [{"index": index, "delta": {"content": text}}]}).to_string();
+            chunk(event.as_bytes(), Endpoint::Chat, &[], &mut progress).expect("an event")
+        };
+        assert_eq!([piece(0, "19"), piece(1, "other"), piece(0, "99"), piece(1, "x")], ["19", "", "99", ""]);
     }
 
     #[test]

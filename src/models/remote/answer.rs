@@ -99,15 +99,17 @@ pub(in crate::models) fn string(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())
 }
 
-/// The counts in these two fields; `None` if neither is a number.
+/// The counts in these two fields; `None` if one is there and is not a count, or neither is there. One that is absent is 0.
 pub(in crate::models) fn usage(value: &Value, prompt: &str, completion: &str) -> Option<Usage> {
-    let (prompt, completion) = (count(value, prompt), count(value, completion));
-    let both = prompt.or(completion).is_some();
-    both.then(|| Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
+    let has = |name: &str| value.get(name).is_some_and(|found| !found.is_null());
+    let of = |name: &str| if has(name) { count(value, name) } else { Some(0) };
+    let (prompt_tokens, completion_tokens) = of(prompt).zip(of(completion))?;
+    (has(prompt) || has(completion)).then(|| Usage::new(prompt_tokens, completion_tokens))
 }
 
+/// A count of tokens; absent where it is none, or larger than any model's.
 pub(in crate::models) fn count(value: &Value, name: &str) -> Option<u64> {
-    value.get(name).and_then(Value::as_u64).map(|n| n.min(MAX_TOKENS))
+    value.get(name).and_then(Value::as_u64).filter(|n| *n <= MAX_TOKENS)
 }
 
 // An answer as it arrives: whole, or as a stream of events.

@@ -77,6 +77,8 @@ impl Decoded {
 pub(in crate::models) struct Progress {
     /// Whether a piece of a completion has arrived, even an empty one.
     pub(in crate::models) started: bool,
+    /// The number of the choice whose pieces are read, where there are several.
+    pub(in crate::models) choice: Option<u64>,
     pub(in crate::models) ended: bool,
     pub(in crate::models) refused: bool,
     /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.

@@ -26,7 +26,9 @@ pub use refusal::LearnedOptions;
 use super::{CompletionFuture, Model, ModelError, OnEvent, Unsupported};
 use crate::base::finish::TOOL_USE_FAILED;
 use crate::base::request::BYTES_PER_TOKEN;
-use crate::base::{Cause, Completion, Decoding, Ending, FinishReason, Forwarded, Request, RequestOption, Verbatim};
+use crate::base::{
+    Cause, Completion, Decoding, Ending, FinishReason, Forwarded, Request, RequestOption, Usage, Verbatim,
+};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, Credential, redact};
 use answer::Incoming;
@@ -242,10 +244,12 @@ impl Remote {
         Ok(Completion { verbatim, ..self.completion(decoded, &[]) })
     }
 
-    /// Masks secrets in what is kept as it is, and leaves out a count of no tokens.
+    /// Masks secrets in what is kept as it is, and leaves out counts that cannot be.
     fn clean(&self, decoded: &mut Decoded) {
-        // No prompt has no tokens: the server did not count.
-        decoded.usage = decoded.usage.filter(|usage| usage.prompt_tokens > 0);
+        // Neither a prompt nor a text has no tokens: the server did not count.
+        let counts =
+            |usage: &Usage| usage.prompt_tokens > 0 && (usage.completion_tokens > 0 || decoded.text.is_empty());
+        decoded.usage = decoded.usage.filter(counts).map(Usage::without_impossible_parts);
         for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
             *text = self.secrets.hidden.out_of(text);
         }
