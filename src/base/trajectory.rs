@@ -600,6 +600,12 @@ impl Paid {
         Self { calls: part(self.calls), uncounted: part(self.uncounted), usage }
     }
 
+    /// That with more calls.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        if other.calls >= self.calls { other } else { self }
+    }
+
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self {

@@ -135,7 +135,12 @@ pub(super) async fn drive(
                     }
                     Err(error) => {
                         if let EpisodeError::Unexplained { attempts, reason, .. } = &error {
-                            log.call(Call::with_unknown_reason(&request, *attempts, reason));
+                            let call = Call::with_unknown_reason(&request, *attempts, reason);
+                            // It was paid for.
+                            if let Some(journal) = &context.journal {
+                                journal.keep(Event::Call(call.clone())).await;
+                            }
+                            log.call(call);
                         }
                         return Err(error);
                     }
@@ -330,10 +335,15 @@ impl<'a> DialogueJournal<'a> {
 
     /// The kept answer to a request, if the next thing that was kept is this request's.
     pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
-        // Earlier versions kept failures of the server as answers: these are asked for again.
-        let same = |call: &Call| {
-            call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop && !call.is_failure()
-        };
+        // What a server failed at was paid for, and is asked for again.
+        while self
+            .kept
+            .front()
+            .is_some_and(|event| matches!(event, Event::Call(call) if call.is_failure() || call.has_unknown_reason()))
+        {
+            self.kept.pop_front();
+        }
+        let same = |call: &Call| call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop;
         self.take_next(|event| if let Event::Call(call) = event { Some(call).filter(same) } else { None })
     }
 

@@ -336,7 +336,7 @@ impl RunFolder {
         shard: Option<Shard>,
     ) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
         let parts = if shard.is_some() { BTreeSet::from([part(shard)]) } else { self.parts(None)? };
-        let (mut sum, mut unfinished) = (PaidByVariant::new(), PaidByVariant::new());
+        let (mut sum, mut unfinished, mut recorded) = Default::default();
         let add = |sum: &mut PaidByVariant, paid: PaidByVariant| {
             for (variant, paid) in paid {
                 *sum.entry(variant).or_default() += paid;
@@ -344,11 +344,18 @@ impl RunFolder {
         };
         for part in parts {
             let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));
+            add(&mut recorded, paid.clone());
             // Variants that are not journaled cost nothing.
             let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
             add(&mut unfinished, journaled.unfinished(records));
             paid.extend(journaled.paid);
             add(&mut sum, paid);
+        }
+        // Journals lack what a full disk kept out of them. An episode that goes on elsewhere is in the journal of one part and
+        // recorded in another, so that only those of all parts compare.
+        for (variant, of_episodes) in recorded.into_iter().filter(|_| shard.is_none()) {
+            let known = sum.entry(variant).or_default();
+            *known = known.max(of_episodes);
         }
         Ok((sum, unfinished))
     }
