@@ -267,11 +267,8 @@ impl Reproduction {
             notes.extend(deviating_questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
-                let go_on = if summary.manifest.is_imported() {
-                    String::new()
-                } else {
-                    format!("; go on: {}", summary.resume_command(false))
-                };
+                let go_on =
+                    summary.command_to_go_on(false).map_or_else(String::new, |command| format!("; go on: {command}"));
                 let (missing, unmeasured) = (counted(missing, "episode"), thousands(unmeasured));
                 notes.push(format!("{}: {missing} not recorded yet, {unmeasured} not measured{go_on}", dataset.name));
                 notes.extend(scores::unmeasured(summary).iter().map(|line| format!("{}: {line}", dataset.name)));

@@ -188,7 +188,7 @@ fn spent(spending: &Spending) -> Option<String> {
     let Spending { total, unfinished, discarded, .. } = spending;
     let unfinished = (unfinished.calls > 0)
         .then(|| format!("{unfinished} on episodes that have not ended, which --resume goes on with"));
-    let discarded = (discarded.calls > 0).then(|| format!("{discarded} on episodes that were run again"));
+    let discarded = (discarded.calls > 0).then(|| format!("{discarded} on what is not kept"));
     let parts: Vec<String> = unfinished.into_iter().chain(discarded).collect();
     (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
 }
@@ -237,7 +237,12 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     let mut next = Vec::new();
     if summary.is_unfinished() && !summary.manifest.is_imported() {
         // A run with nothing recorded has met its budget before the first episode: without one, something is recorded.
-        next.push(summary.resume_command(summary.cut_short() > 0 || summary.missing() == summary.planned()));
+        let spent = summary.cut_short() > 0 || summary.missing() == summary.planned();
+        if ended {
+            next.push(summary.resume_command(spent));
+        } else {
+            next.extend(summary.command_to_go_on(spent));
+        }
     }
     // Of nothing there is nothing to show.
     if summary.variants.iter().all(|variant| variant.score.measured == 0) && !next.is_empty() {

@@ -133,12 +133,15 @@ impl Manifest {
         self.command_line.get(1).is_some_and(|word| word == command)
     }
 
-    /// The command that goes on with the run in this folder; absent where that of its start is not `wikitrail run`.
+    /// The command that goes on with the run in this folder; absent where that of its start is neither `wikitrail run` nor
+    /// `wikitrail reproduce`. Its settings are not repeated: in the folder of a stranger they may name a program or a server,
+    /// which is asked about unless it is typed.
     pub fn resume_command(&self, folder: &Path) -> Option<String> {
+        let command = ["run", "reproduce"].into_iter().find(|command| self.is_of(command))?;
         // Of several datasets, the experiment's folder is the one around theirs.
         let several = self.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
         let folder = folder.parent().filter(|_| several).unwrap_or(folder);
-        self.is_of("run").then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
+        Some(format!("wikitrail {command} --out {} --resume", shell_word(&folder.display().to_string())))
     }
 
     pub(crate) fn short_names(&self) -> ShortNames {

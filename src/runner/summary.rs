@@ -17,6 +17,7 @@ use crate::scoring::{
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -295,6 +296,21 @@ impl Summary {
         words.join(" ")
     }
 
+    /// The command that goes on with the run that was found in its folder, in which nothing is typed that a stranger's folder says.
+    /// Where the budget is spent, larger limits are asked for.
+    pub fn command_to_go_on(&self, spent: bool) -> Option<String> {
+        let mut command = self.manifest.resume_command(&self.run)?;
+        let is_typed =
+            |flag: &&str| self.manifest.command_line.iter().any(|word| word.split('=').next() == Some(*flag));
+        for flag in BUDGETS.iter().filter(|flag| spent && is_typed(flag)) {
+            let _ = write!(command, " {flag} LARGER");
+        }
+        if let Some(shard) = self.shard {
+            let _ = write!(command, " --shard {shard}");
+        }
+        Some(command)
+    }
+
     /// Whether a limit in dollars holds by a price that was set and not typed, which may have been confirmed.
     fn is_limited_by_a_files_price(&self) -> bool {
         let Manifest { command_line, variants, .. } = &self.manifest;
@@ -398,7 +414,7 @@ pub struct Spending {
     pub measured: Expenditure,
     /// What is kept of episodes that were cut short, that failed or that never ended: `--resume` goes on from there.
     pub unfinished: Expenditure,
-    /// What nothing is kept of: it went to episodes that were run again from their beginning.
+    /// What nothing is kept of: it went to episodes that were run again from their beginning, or will be.
     pub discarded: Expenditure,
 }
 
