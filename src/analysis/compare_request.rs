@@ -517,15 +517,15 @@ fn corrected(
     let Comparison { figures, settings, within, .. } = comparison;
     let Some(matching) = matching else {
         let columns = names.iter().cloned().zip(sources.iter().map(|source| vec![Some(source)]));
-        return judged.correct(figures, settings, &columns.collect());
+        return judged.correct(figures, settings, &columns.collect::<Vec<_>>());
     };
     let source = |at: Option<usize>| Some(&sources[at?]);
     for (block, combination) in within.iter_mut().flat_map(|within| within.combinations.iter_mut().enumerate()) {
         let columns = matching.columns().map(|(name, variants)| (name, vec![source(variants[block])]));
-        judged.correct(&mut combination.figures, settings, &columns.collect());
+        judged.correct(&mut combination.figures, settings, &columns.collect::<Vec<_>>());
     }
     let columns = matching.columns().map(|(name, variants)| (name, variants.into_iter().map(source).collect()));
-    judged.correct(figures, settings, &columns.collect())
+    judged.correct(figures, settings, &columns.collect::<Vec<_>>())
 }
 
 /// What tools add to what each model of these variants answers without them.

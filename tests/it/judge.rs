@@ -113,7 +113,7 @@ fn labels_correct_a_judge_whose_errors_are_known() {
     let scored = dir.wikitrail(&["score", "r"]).ok();
     assert!(scored.stdout.contains("uncorrected (12 labels)"), "{}", scored.stdout);
     let text = scored.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("not corrected: 12 questions labelled, 20 are needed"), "{text}");
+    assert!(text.contains("not corrected: 12 independent questions labelled, 20 are needed"), "{text}");
     assert!(!text.contains("drawn at random") && !text.contains("corrected: PPI++"), "{text}");
     let row = import(&dir, 90);
     let corrected = &row["correction"]["corrected"];

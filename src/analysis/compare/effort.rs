@@ -6,7 +6,7 @@ use crate::base::stats::VarianceParts;
 use crate::base::text::{counted, thousands};
 use crate::scoring::float;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Differences that are planned for.
 const POINTS: [f64; 3] = [0.01, 0.03, 0.05];
@@ -84,7 +84,9 @@ impl<'c> Planning<'c> {
         let found = Some(pair.se?.powi(2) * n).filter(|variance| *variance > 0.0)?;
         let within = both.map(|variant| within(variant, &figure.figure.name));
         let within = within[0].zip(within[1]).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
-        let [cost_usd, calls, tokens] = EXPENSES.map(|name| Some(mean_of(both[0], name)? + mean_of(both[1], name)?));
+        let blocks = both.map(blocks_of);
+        let of = |name, at: usize| Some(mean_of(both[at], name)? * blocks[at]);
+        let [cost_usd, calls, tokens] = EXPENSES.map(|name| Some(of(name, 0)? + of(name, 1)?));
         Some(Self {
             figure: &figure.figure,
             pair,
@@ -172,21 +174,34 @@ impl std::fmt::Display for Design {
 fn within(variant: &Variant, figure: &str) -> Option<(f64, f64)> {
     let at = variant.figure(figure)?;
     // In the order of ids, as the last digits of a sum depend on the order.
-    let mut questions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut questions: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
     for item in &variant.items {
-        questions.entry(&item.id).or_default().extend(item.value(at));
+        questions.entry(&item.id).or_default().entry(item.block).or_default().extend(item.value(at));
     }
-    let repeated = questions.values().filter(|values| values.len() > 1);
+    let repeated = questions.values().filter(|blocks| blocks.values().all(|values| values.len() > 1));
     let (mut n, mut variance, mut added) = (0.0, 0.0, 0.0);
-    for values in repeated {
-        let k = float(values.len());
-        let mean = values.iter().sum::<f64>() / k;
-        let of_it = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (k - 1.0);
-        (n, variance, added) = (n + 1.0, variance + of_it, added + of_it / k);
+    for blocks in repeated {
+        n += 1.0;
+        for values in blocks.values() {
+            let k = float(values.len());
+            let mean = values.iter().sum::<f64>() / k;
+            let of_it = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (k - 1.0);
+            // Of the mean over the blocks.
+            let of_it = of_it / float(blocks.len()).powi(2);
+            (variance, added) = (variance + of_it, added + of_it / k);
+        }
     }
     (n > 0.0).then(|| (variance / n, added / n))
 }
 
+/// In how many of the variants that were merged into this one a question is, on average.
+fn blocks_of(variant: &Variant) -> f64 {
+    let blocks: BTreeSet<(&str, u32)> = variant.items.iter().map(|item| (item.id.as_str(), item.block)).collect();
+    let questions: BTreeSet<&str> = blocks.iter().map(|(id, _)| *id).collect();
+    float(blocks.len()) / float(questions.len())
+}
+
+/// The mean of the rows.
 fn mean_of(variant: &Variant, figure: &str) -> Option<f64> {
     let at = variant.figure(figure)?;
     let value = |item: &Item| item.value(at);
@@ -196,7 +211,8 @@ fn mean_of(variant: &Variant, figure: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::within;
+    use super::{blocks_of, within};
+    use crate::analysis::compare::Item;
     use crate::analysis::compare::tests::variant;
 
     #[test]
@@ -209,5 +225,21 @@ mod tests {
         }
         let first = within(&repeated, "f1").expect("repeats");
         assert!((0..50).all(|_| within(&repeated, "f1") == Some(first)));
+    }
+
+    #[test]
+    fn merged_variants_are_no_repeats_and_cost_as_much_as_each() {
+        let mut merged = variant("a", (0..20).map(|i| i % 3 == 0));
+        let once = merged.items.clone();
+        merged.items.extend(once.into_iter().map(|item| Item { block: 1, ..item }));
+        assert_eq!((within(&merged, "em"), blocks_of(&merged)), (None, 2.0));
+        // Both asked again: the variance of a mean of two is half of each.
+        let mut repeated = variant("a", (0..20).map(|_| true));
+        let wrong = variant("a", (0..20).map(|_| false)).items;
+        repeated.items.extend(wrong);
+        let of_one = within(&repeated, "em").expect("repeats");
+        let again = repeated.items.clone();
+        repeated.items.extend(again.into_iter().map(|item| Item { block: 1, ..item }));
+        assert_eq!(within(&repeated, "em"), Some((of_one.0 / 2.0, of_one.1 / 2.0)));
     }
 }

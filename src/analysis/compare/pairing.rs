@@ -250,8 +250,25 @@ impl<'a> Pairing<'a> {
             }
             cells
         };
-        let cells = self.positions(figure.column())?.into_iter().enumerate().map(cells).collect();
+        let positions = self.positions(figure.column())?;
+        if let Some(pass) = figure.pass() {
+            self.refuse_means(figure, pass, &positions)?;
+        }
+        let cells = positions.into_iter().enumerate().map(cells).collect();
         Ok(FigureValues { pairing: self, figure, pass: figure.pass(), cells })
+    }
+
+    /// Repeats are right or wrong: what a mean of some says of sets of them is not known.
+    fn refuse_means(&self, figure: &NamedFigure, pass: Pass, positions: &[usize]) -> Result<(), RunError> {
+        for (variant, at) in self.variants.iter().zip(positions) {
+            let is_mean = |item: &&Item| item.value(*at).is_some_and(|value| value > 0.0 && value < 1.0);
+            if let Some(item) = variant.items.iter().find(is_mean) {
+                let (name, column, id) = (&variant.name, figure.column(), &item.id);
+                let message = format!("`{name}` has a mean as the {column} of question `{id}`: {pass} needs 0 or 1");
+                return Err(RunError::input(message, "give each repeat a row of its own, with its number in `repeat`"));
+            }
+        }
+        Ok(())
     }
 
     /// Value of a field for a question: that of the first row that has one.

@@ -256,7 +256,7 @@ impl Within {
         }
         if combinations.len() > 1 {
             notes.push(format!(
-                "differences in {setting} are means over {} combinations of the other settings, each with the same weight; such a \
+                "differences in {setting} are means over {} combinations of the other settings, which weigh the same within a question; such a \
                  mean is neither right nor wrong, so McNemar's test and Cochran's Q are left out",
                 combinations.len()
             ));

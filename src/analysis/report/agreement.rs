@@ -213,11 +213,15 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
 fn uncorrected(drawn: &Drawn) -> String {
     let questions = drawn.labelled_questions;
     if (questions as u64) < FEWEST {
-        return format!("not corrected: {} labelled, {FEWEST} are needed", counted(questions, "question"));
+        return format!("not corrected: {} labelled, {FEWEST} are needed", counted(questions, "independent question"));
     }
-    let em = if drawn.wrong_by_em.is_short() { ("wrong", drawn.wrong_by_em) } else { ("right", drawn.right_by_em) };
-    let labels = counted(em.1.labels, "label");
-    format!("not corrected: {labels} of answers {} by exact match, {FEW_LABELS} are needed", em.0)
+    let (em, part) = match drawn.wrong_by_em.short {
+        Some(_) => ("wrong", drawn.wrong_by_em),
+        None => ("right", drawn.right_by_em),
+    };
+    let short = part.short.unwrap_or_default();
+    let of = if short < part.labels { ", in one of the combinations," } else { "" };
+    format!("not corrected: {}{of} of answers {em} by exact match, {FEW_LABELS} are needed", counted(short, "label"))
 }
 
 fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
@@ -299,12 +303,13 @@ mod tests {
             [correct - correct_labels, others - (correct - correct_labels)],
         ];
         let p = (correct < judged && labels < judged).then(|| fisher_exact(table));
-        LabelledPart { judged, correct, labels, correct_labels, p }
+        let short = Some(labels).filter(|labels| *labels < 5 && *labels < judged);
+        LabelledPart { judged, correct, labels, correct_labels, p, short }
     }
 
     fn mean(wrong: LabelledPart, right: LabelledPart, at_odds: [f64; 2]) -> Correction {
         let labels = wrong.labels + right.labels;
-        let enough = labels >= 20 && !right.is_short();
+        let enough = labels >= 20 && right.short.is_none();
         let found = || Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 };
         let corrected = enough.then(found);
         let labels = usize::try_from(labels).expect("few");
@@ -354,8 +359,8 @@ mod tests {
                  they were, only you know",
                 "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
                 "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
-                "e: not corrected: 12 questions labelled, 20 are needed",
-                "f: not corrected: 0 questions labelled, 20 are needed",
+                "e: not corrected: 12 independent questions labelled, 20 are needed",
+                "f: not corrected: 0 independent questions labelled, 20 are needed",
             ]
         );
     }

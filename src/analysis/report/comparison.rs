@@ -621,8 +621,8 @@ fn corrected_blocks(comparison: &Comparison, extras: &ComparisonExtras, metric: 
     let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
     let lines = of_labels(&of_means);
     if !figure.is_any() {
-        let line = "uncorrected: the judge's own errors are in these figures; 20 or more labelled questions of each \
-                    variant correct them (wikitrail annotate)";
+        let line = "uncorrected: the judge's own errors are in these figures; labels of each variant by people correct \
+                    them (wikitrail docs judge)";
         return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
     }
     let level = percent(comparison.settings.level);

@@ -216,7 +216,7 @@ impl Group {
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
             if let Ok(Comparison { figures, settings, .. }) = &mut group.comparison {
                 let columns = group.names.iter().cloned().zip(group.sources.iter().map(|source| vec![Some(source)]));
-                group.corrected = judged.correct(figures, settings, &columns.collect());
+                group.corrected = judged.correct(figures, settings, &columns.collect::<Vec<_>>());
             }
         }
         group

@@ -1,7 +1,7 @@
 //! The verdicts of a run's judges as metrics, corrected by what people said.
 
 use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
-use crate::analysis::annotations::{Annotation, Annotations, Clusters};
+use crate::analysis::annotations::{Annotation, Annotations, Clusters, is_model};
 use crate::analysis::compare::{FigureComparison, Settings};
 use crate::analysis::judges::{Answer, Choice, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
@@ -39,9 +39,9 @@ struct Episode {
 impl Episode {
     /// Where the judge gives no verdict, it says one half: leaving such answers out would leave out their labels, which may
     /// differ from the others.
-    fn item(&self, judge: Option<f64>, block: usize, cluster: usize) -> JudgedItem {
+    fn item(&self, judge: Option<f64>, block: usize, cluster: usize, weight: f64) -> JudgedItem {
         let stratum = 2 * block + usize::from(self.right);
-        JudgedItem { cluster, stratum, judge: judge.unwrap_or(0.5), label: self.label }
+        JudgedItem { cluster, stratum, weight, judge: judge.unwrap_or(0.5), label: self.label }
     }
 }
 
@@ -84,7 +84,8 @@ impl Correction {
     fn of_mean(items: &[JudgedItem], level: f64) -> Self {
         let corrected = corrected(items);
         let interval = corrected.and_then(|found| found.interval(level)).map(|found| found.within(Interval::SHARES));
-        Self { labels: labelled(items), corrected, interval, drawn: Drawn::of(items, corrected) }
+        let drawn = Some(Drawn::of(items, corrected));
+        Self { labels: labelled(items), corrected: within(corrected, Interval::SHARES), interval, drawn }
     }
 
     /// Of a difference, `b` less `a`.
@@ -92,24 +93,27 @@ impl Correction {
         let corrected = corrected_difference(a, b);
         let interval =
             corrected.and_then(|found| found.interval(level)).map(|found| found.within(Interval::DIFFERENCES));
-        Self { labels: labelled(a) + labelled(b), corrected, interval, drawn: None }
+        let labels = labelled(a) + labelled(b);
+        Self { labels, corrected: within(corrected, Interval::DIFFERENCES), interval, drawn: None }
     }
 }
 
+/// The estimate, which labels of a part can move beyond what is possible.
+fn within(found: Option<Corrected>, range: Interval) -> Option<Corrected> {
+    found.map(|found| Corrected { mean: found.mean.clamp(range.low, range.high), ..found })
+}
+
 impl Drawn {
-    /// Absent where variants were merged, each of which has labels of its own.
-    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Option<Self> {
-        if items.iter().any(|item| item.stratum > 1) {
-            return None;
-        }
+    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Self {
         let labelled = items.iter().filter(|item| item.label.is_some());
-        let at_odds = |found: Corrected| [2.0, 0.5].map(|odds| corrected_at_odds(items, found.lambda, odds));
-        Some(Self {
+        let at_odds =
+            |found: Corrected| [2.0, 0.5].map(|odds| corrected_at_odds(items, found.lambda, odds).clamp(0.0, 1.0));
+        Self {
             labelled_questions: labelled.map(|item| item.cluster).collect::<HashSet<_>>().len(),
-            wrong_by_em: LabelledPart::of(items, 0),
-            right_by_em: LabelledPart::of(items, 1),
+            wrong_by_em: LabelledPart::of(items, |stratum| stratum.is_multiple_of(2)),
+            right_by_em: LabelledPart::of(items, |stratum| !stratum.is_multiple_of(2)),
             at_odds: found.map(at_odds),
-        })
+        }
     }
 }
 
@@ -186,8 +190,9 @@ impl JudgedRun {
             verdict => (*verdict)?.right(),
         };
         let each: Vec<Option<bool>> = self.verdicts.judges.iter().zip(&verdicts).map(value).collect();
+        let more_than_half = |right: &bool| 2 * each.iter().filter(|one| **one == Some(*right)).count() > each.len();
         let number = |right: Option<bool>| right.map(|right| f64::from(u8::from(right)));
-        let mut values = vec![number(majority(each.iter().flatten().copied()))];
+        let mut values = vec![number([true, false].into_iter().find(more_than_half))];
         if each.len() > 1 {
             values.extend(each.into_iter().map(number));
         }
@@ -235,7 +240,8 @@ impl JudgedRun {
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
         let mut clusters = Clusters::default();
         let items = self.values(metric, variant)?;
-        let items: Vec<_> = items.map(|(episode, judge)| episode.item(judge, 0, clusters.of(&episode.id))).collect();
+        let items: Vec<_> =
+            items.map(|(episode, judge)| episode.item(judge, 0, clusters.of(&episode.id), 1.0)).collect();
         Some(Correction::of_mean(&items, level))
     }
 
@@ -327,13 +333,14 @@ pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) 
     Ok(tables.into_iter().map(JoinedMetric::judged).collect())
 }
 
-/// The clusters of questions, as a comparison has them; a question without one is a cluster of its own.
+/// The clusters of questions, as the first variant that names one does; a question without one is a cluster of its own.
 fn clusters_of<'a>(sources: impl Iterator<Item = &'a Source>) -> HashMap<&'a str, usize> {
     let mut numbers = Clusters::default();
-    let items = sources.flat_map(|source| source.episodes.iter()).map(|episode| &episode.item);
+    let items: Vec<_> = sources.flat_map(|source| source.episodes.iter()).map(|episode| &episode.item).collect();
     let mut clusters = HashMap::new();
-    for item in items {
-        let name = item.cluster.as_ref().map_or_else(|| format!("question {}", item.id), |name| format!("of {name}"));
+    let named = items.iter().filter_map(|item| Some((item, format!("of {}", item.cluster.as_ref()?))));
+    let own = items.iter().map(|item| (item, format!("question {}", item.id)));
+    for (item, name) in named.chain(own) {
         clusters.entry(&*item.id).or_insert_with(|| numbers.of(&name));
     }
     clusters
@@ -342,32 +349,43 @@ fn clusters_of<'a>(sources: impl Iterator<Item = &'a Source>) -> HashMap<&'a str
 /// The judged episodes of one of the variants that were merged into one; of a variant that was not merged, all.
 struct JudgedBlock<'a> {
     episodes: Vec<(&'a Episode, Option<f64>)>,
-    questions: HashSet<&'a str>,
+    /// How many each question has.
+    questions: HashMap<&'a str, usize>,
 }
 
 impl<'a> JudgedBlock<'a> {
     fn of(runs: &'a JudgedRuns, source: &'a Source, metric: &str) -> Option<Self> {
         let run = runs.0.iter().find(|run| run.path == source.run.path)?;
         let episodes: Vec<_> = run.values(metric, &source.variant()?.name)?.collect();
-        let questions = episodes.iter().map(|(episode, _)| &*episode.id).collect();
+        let mut questions = HashMap::new();
+        for (episode, _) in &episodes {
+            *questions.entry(&*episode.id).or_default() += 1;
+        }
         Some(Self { episodes, questions })
     }
 }
 
 /// The answers of several variants to the questions that all of these have in a block. Each block's labels were drawn by
-/// themselves.
+/// themselves. As in a comparison, each question weighs as much as another, and so does each of its blocks.
 fn shared_items(columns: &[&Vec<Option<JudgedBlock<'_>>>], clusters: &HashMap<&str, usize>) -> Vec<Vec<JudgedItem>> {
+    let most = columns.iter().map(|column| column.len()).max().unwrap_or_default();
+    let block = |at: usize| columns.iter().map(|column| column.get(at)?.as_ref()).collect::<Option<Vec<_>>>();
+    let blocks: Vec<(usize, Vec<&JudgedBlock<'_>>)> = (0..most).filter_map(|at| Some((at, block(at)?))).collect();
+    let has = |present: &[&JudgedBlock<'_>], id: &str| present.iter().all(|column| column.questions.contains_key(id));
+    let mut of_question: HashMap<&str, usize> = HashMap::new();
+    for (_, present) in &blocks {
+        let shared = present.iter().take(1).flat_map(|first| first.questions.keys()).filter(|id| has(present, id));
+        shared.for_each(|id| *of_question.entry(id).or_default() += 1);
+    }
     let mut items = vec![Vec::new(); columns.len()];
-    let blocks = columns.iter().map(|column| column.len()).max().unwrap_or_default();
-    for block in 0..blocks {
-        let Some(present) = columns.iter().map(|column| column.get(block)?.as_ref()).collect::<Option<Vec<_>>>() else {
-            continue;
-        };
-        let is_shared = |id: &str| present.iter().all(|column| column.questions.contains(id));
+    for (at, present) in &blocks {
         for (column, items) in present.iter().zip(&mut items) {
-            let shared = column.episodes.iter().filter(|(episode, _)| is_shared(&episode.id));
-            let cluster = |episode: &Episode| clusters.get(&*episode.id).copied().unwrap_or(usize::MAX);
-            items.extend(shared.map(|(episode, judge)| episode.item(*judge, block, cluster(episode))));
+            let shared = column.episodes.iter().filter(|(episode, _)| has(present, &episode.id));
+            items.extend(shared.map(|(episode, judge)| {
+                let cluster = clusters.get(&*episode.id).copied().unwrap_or(usize::MAX);
+                let weight = 1.0 / float(of_question[&*episode.id] * column.questions[&*episode.id]);
+                episode.item(*judge, *at, cluster, weight)
+            }));
         }
     }
     items
@@ -387,7 +405,8 @@ fn majority(judgements: impl Iterator<Item = bool>) -> Option<bool> {
 /// What most people say of each episode that they judged, by its key; nothing where as many say right as wrong.
 fn labels(annotations: &Annotations) -> HashMap<String, Option<f64>> {
     let of = |(key, annotations): (&str, Vec<&Annotation>)| {
-        let mut said = annotations.iter().filter_map(|one| one.correct).peekable();
+        let of_people = annotations.iter().filter(|one| !is_model(&one.by));
+        let mut said = of_people.filter_map(|one| one.correct).peekable();
         said.peek()?;
         Some((key.to_owned(), majority(said).map(|right| f64::from(u8::from(right)))))
     };
@@ -463,9 +482,10 @@ impl JudgedRuns {
         &self,
         compared: &mut [FigureComparison],
         &Settings { level, alpha, .. }: &Settings,
-        columns: &HashMap<String, Vec<Option<&Source>>>,
+        columns: &[(String, Vec<Option<&Source>>)],
     ) -> Vec<CorrectedFigure> {
-        let clusters = clusters_of(columns.values().flatten().copied().flatten());
+        let clusters = clusters_of(columns.iter().flat_map(|(_, sources)| sources).copied().flatten());
+        let columns: HashMap<&String, &Vec<Option<&Source>>> = columns.iter().map(|(name, of)| (name, of)).collect();
         let mut figures = Vec::new();
         for figure in compared {
             let metric = figure.figure.name.clone();

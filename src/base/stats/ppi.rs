@@ -25,6 +25,8 @@ pub struct JudgedItem {
     pub cluster: usize,
     /// Items of one stratum have been labelled with one probability: those right by exact match, and those wrong.
     pub stratum: usize,
+    /// How much it counts beside the others: where a question has several, they share what the question weighs.
+    pub weight: f64,
     pub judge: f64,
     /// What a person says, where one was asked.
     pub label: Option<f64>,
@@ -59,26 +61,41 @@ pub struct LabelledPart {
     pub labels: u64,
     pub correct_labels: u64,
     /// Fisher's exact test of whether the judge calls as many correct with a label as without: labels that were drawn at random
-    /// fall below 0.05 once in twenty times at most. Absent where all or none are labelled, or the judge says the same of all.
+    /// fall below 0.05 once in twenty times at most. Absent where all or none are labelled, or the judge says the same of all. Of
+    /// several strata, the smallest times their number.
     pub p: Option<f64>,
+    /// The labels of a stratum that has too few to correct it, the fewest of any.
+    #[serde(skip)]
+    pub short: Option<u64>,
 }
 
 impl LabelledPart {
-    pub fn of(items: &[JudgedItem], stratum: usize) -> Self {
-        let its = || items.iter().filter(move |item| item.stratum == stratum);
-        let correct = |item: &&JudgedItem| item.judge > 0.5;
-        let labelled = || its().filter(|item| item.label.is_some());
-        let (judged, labels) = (count(its().count()), count(labelled().count()));
-        let (all, with) = (count(its().filter(correct).count()), count(labelled().filter(correct).count()));
+    /// Of these strata together, each of which is tested by itself.
+    pub fn of(items: &[JudgedItem], is_its: impl Fn(usize) -> bool) -> Self {
+        let strata = by_stratum(items).into_iter().filter(|(stratum, _)| is_its(*stratum));
+        let parts: Vec<Self> = strata.map(|(_, its)| Self::of_stratum(&its)).collect();
+        let sum = |of: fn(&Self) -> u64| parts.iter().map(of).sum();
+        let tested = parts.iter().filter(|part| part.p.is_some()).count();
+        Self {
+            judged: sum(|part| part.judged),
+            correct: sum(|part| part.correct),
+            labels: sum(|part| part.labels),
+            correct_labels: sum(|part| part.correct_labels),
+            p: parts.iter().filter_map(|part| part.p).reduce(f64::min).map(|p| (p * float(count(tested))).min(1.0)),
+            short: parts.iter().filter_map(|part| part.short).min(),
+        }
+    }
+
+    fn of_stratum(its: &[&JudgedItem]) -> Self {
+        let correct = |item: &&&JudgedItem| item.judge > 0.5;
+        let labelled = || its.iter().filter(|item| item.label.is_some());
+        let (judged, labels) = (count(its.len()), count(labelled().count()));
+        let (all, with) = (count(its.iter().filter(correct).count()), count(labelled().filter(correct).count()));
         let (others, of_others) = (judged - labels, all - with);
         let varies = labels > 0 && others > 0 && all > 0 && all < judged;
         let p = varies.then(|| fisher_exact([[with, labels - with], [of_others, others - of_others]]));
-        Self { judged, correct: all, labels, correct_labels: with, p }
-    }
-
-    /// Whether there are too few labels to correct it.
-    pub fn is_short(&self) -> bool {
-        self.labels < count(FEW_LABELS) && self.labels < self.judged
+        let short = Some(labels).filter(|labels| *labels < count(FEW_LABELS) && *labels < judged);
+        Self { judged, correct: all, labels, correct_labels: with, p, short }
     }
 }
 
@@ -92,13 +109,15 @@ struct Arm {
     label: f64,
     labelled: f64,
     all: f64,
-    items: f64,
+    weights: f64,
 }
 
 #[derive(Default)]
 struct Stratum {
     weight: f64,
     labels: u64,
+    /// The sum of the weights of the labelled items.
+    weights: f64,
     /// Means of the labels, and of the verdicts on the labelled items.
     label: f64,
     labelled: f64,
@@ -120,16 +139,22 @@ pub fn corrected_difference(a: &[JudgedItem], b: &[JudgedItem]) -> Option<Correc
 /// What a corrected mean with this λ would be if in each stratum right answers had been labelled `odds` times as often as wrong
 /// ones: a right label then stands for fewer items.
 pub fn corrected_at_odds(items: &[JudgedItem], lambda: f64, odds: f64) -> f64 {
-    let mean = items.iter().map(|item| lambda * item.judge).sum::<f64>() / float(count(items.len()));
+    let all = weights(items);
+    let mean = items.iter().map(|item| lambda * item.weight * item.judge).sum::<f64>() / all;
     let of_stratum = |its: &Vec<&JudgedItem>| {
-        let labelled: Vec<(f64, f64)> = its.iter().filter_map(|item| Some((item.judge, item.label?))).collect();
+        let labelled: Vec<(&JudgedItem, f64)> = its.iter().filter_map(|item| Some((*item, item.label?))).collect();
         let whole = labelled.len() == its.len();
-        let weight = |label: f64| if whole { 1.0 } else { 1.0 - label + label / odds };
-        let weights: f64 = labelled.iter().map(|(_, label)| weight(*label)).sum();
-        let sum: f64 = labelled.iter().map(|(judge, label)| weight(*label) * (label - lambda * judge)).sum();
-        sum / weights * float(count(its.len())) / float(count(items.len()))
+        let weight =
+            |(item, label): &(&JudgedItem, f64)| item.weight * if whole { 1.0 } else { 1.0 - label + label / odds };
+        let error = |(item, label): &(&JudgedItem, f64)| label - lambda * item.judge;
+        let sum: f64 = labelled.iter().map(|one| weight(one) * error(one)).sum();
+        sum / labelled.iter().map(weight).sum::<f64>() * weights(its.iter().copied()) / all
     };
     mean + by_stratum(items).values().map(of_stratum).sum::<f64>()
+}
+
+fn weights<'a>(items: impl IntoIterator<Item = &'a JudgedItem>) -> f64 {
+    items.into_iter().map(|item| item.weight).sum()
 }
 
 fn by_stratum(items: &[JudgedItem]) -> BTreeMap<usize, Vec<&JudgedItem>> {
@@ -175,16 +200,15 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
 impl Arm {
     /// Absent where a stratum has too few labels.
     fn of(items: &[JudgedItem]) -> Option<Self> {
-        let strata = by_stratum(items);
-        let of = |(stratum, its): (&usize, &Vec<&JudgedItem>)| Some((*stratum, Stratum::of(its, items.len())?));
+        let (strata, all) = (by_stratum(items), weights(items));
+        let of = |(stratum, its): (&usize, &Vec<&JudgedItem>)| Some((*stratum, Stratum::of(its, all)?));
         let strata: BTreeMap<usize, Stratum> = strata.iter().map(of).collect::<Option<_>>()?;
         let weighted = |of: fn(&Stratum) -> f64| strata.values().map(|stratum| stratum.weight * of(stratum)).sum();
-        let items_n = float(count(items.len()));
         Some(Self {
             label: weighted(|stratum| stratum.label),
             labelled: weighted(|stratum| stratum.labelled),
-            all: items.iter().map(|item| item.judge).sum::<f64>() / items_n,
-            items: items_n,
+            all: items.iter().map(|item| item.weight * item.judge).sum::<f64>() / all,
+            weights: all,
             strata,
         })
     }
@@ -195,21 +219,24 @@ impl Arm {
 }
 
 impl Stratum {
-    fn of(items: &[&JudgedItem], all: usize) -> Option<Self> {
-        let labelled: Vec<(f64, f64)> = items.iter().filter_map(|item| Some((item.judge, item.label?))).collect();
+    fn of(items: &[&JudgedItem], all: f64) -> Option<Self> {
+        let labelled: Vec<(&JudgedItem, f64)> = items.iter().filter_map(|item| Some((*item, item.label?))).collect();
         let whole = labelled.len() == items.len();
         if labelled.len() < FEW_LABELS && !whole {
             return None;
         }
-        let n = float(count(labelled.len()));
-        let weight = float(count(items.len())) / float(count(all));
-        let errors = labelled.iter().filter(|(judge, label)| (judge - label).abs() > f64::EPSILON).count();
+        let (share, of_labelled) =
+            (weights(items.iter().copied()) / all, weights(labelled.iter().map(|(item, _)| *item)));
+        let errors = labelled.iter().filter(|(item, label)| (item.judge - label).abs() > f64::EPSILON).count();
+        // So many items of equal weights would tell as much.
+        let n = of_labelled.powi(2) / labelled.iter().map(|(item, _)| item.weight.powi(2)).sum::<f64>();
         Some(Self {
-            weight,
+            weight: share,
             labels: count(labelled.len()),
-            label: labelled.iter().map(|(_, label)| label).sum::<f64>() / n,
-            labelled: labelled.iter().map(|(judge, _)| judge).sum::<f64>() / n,
-            floor: if errors < FEW_ERRORS && !whole { 2.0 * (weight / n).powi(2) } else { 0.0 },
+            weights: of_labelled,
+            label: labelled.iter().map(|(item, label)| item.weight * label).sum::<f64>() / of_labelled,
+            labelled: labelled.iter().map(|(item, _)| item.weight * item.judge).sum::<f64>() / of_labelled,
+            floor: if errors < FEW_ERRORS && !whole { 2.0 * (share / n).powi(2) } else { 0.0 },
         })
     }
 }
@@ -220,10 +247,11 @@ impl Influence {
             let Some(stratum) = arm.strata.get(&item.stratum) else { continue };
             let (own, of_lambda) = self.0.entry(item.cluster).or_default();
             // How large the strata are is drawn, too.
-            *own += sign * (stratum.label - arm.label) / arm.items;
-            *of_lambda += sign * (item.judge - arm.all - stratum.labelled + arm.labelled) / arm.items;
+            let part = sign * item.weight / arm.weights;
+            *own += part * (stratum.label - arm.label);
+            *of_lambda += part * (item.judge - arm.all - stratum.labelled + arm.labelled);
             if let Some(label) = item.label {
-                let share = sign * stratum.weight / float(stratum.labels);
+                let share = sign * stratum.weight * item.weight / stratum.weights;
                 *own += share * (label - stratum.label);
                 *of_lambda -= share * (item.judge - stratum.labelled);
             }
@@ -283,6 +311,7 @@ mod tests {
                     JudgedItem {
                         cluster,
                         stratum: 0,
+                        weight: 1.0,
                         judge: one(says),
                         label: (cluster < labels).then_some(one(right)),
                     }
@@ -345,6 +374,7 @@ mod tests {
                     items.push(JudgedItem {
                         cluster,
                         stratum: 0,
+                        weight: 1.0,
                         judge: says,
                         label: (cluster < 100).then_some(one(right)),
                     });
@@ -374,7 +404,13 @@ mod tests {
                     let stratum = usize::from(by_em);
                     let labelled = left[stratum] > 0;
                     left[stratum] -= usize::from(labelled);
-                    JudgedItem { cluster, stratum, judge: one(says), label: labelled.then_some(one(right)) }
+                    JudgedItem {
+                        cluster,
+                        stratum,
+                        weight: 1.0,
+                        judge: one(says),
+                        label: labelled.then_some(one(right)),
+                    }
                 })
                 .collect();
             let found = corrected(&items).and_then(|found| found.interval(0.95)).expect("enough labels");
@@ -386,6 +422,7 @@ mod tests {
         let one_sided = |at: usize| JudgedItem {
             cluster: at,
             stratum: at % 2,
+            weight: 1.0,
             judge: one(at < 50),
             label: at.is_multiple_of(2).then_some(0.0),
         };
@@ -398,7 +435,7 @@ mod tests {
             let by_em = draw(rng, 0.4);
             let right = draw(rng, if by_em { 0.97 } else { 0.3 });
             let says = by_em || judged(rng, right, [0.9, 0.8]);
-            (JudgedItem { cluster, stratum: usize::from(by_em), judge: one(says), label: None }, right)
+            (JudgedItem { cluster, stratum: usize::from(by_em), weight: 1.0, judge: one(says), label: None }, right)
         };
         let mut items: Vec<(JudgedItem, bool)> = (0..500).map(|cluster| item(rng, cluster)).collect();
         for stratum in [0, 1] {
@@ -437,7 +474,7 @@ mod tests {
             for _ in 0..times {
                 let items = labelled(&mut rng, labels, odds);
                 let found = corrected(&items).expect("enough labels");
-                let p = LabelledPart::of(&items, 0).p.expect("some are labelled");
+                let p = LabelledPart::of(&items, |stratum| stratum == 0).p.expect("some are labelled");
                 let twice = corrected_at_odds(&items, found.lambda, 2.0);
                 sums[0] += one(p < 0.05);
                 sums[1] += 100.0 * (found.mean - truth);
@@ -457,17 +494,20 @@ mod tests {
 
     #[test]
     fn labels_are_counted_and_weighted_by_stratum() {
-        let item = |stratum, judge, label| JudgedItem { cluster: 0, stratum, judge, label };
+        let item = |stratum, judge, label| JudgedItem { cluster: 0, stratum, weight: 1.0, judge, label };
         let mut items = vec![item(0, 0.0, Some(0.0)); 40];
         items.extend(vec![item(0, 1.0, None); 54]);
         items.extend(vec![item(0, 0.0, None); 26]);
         items.extend(vec![item(1, 1.0, Some(1.0)); 5]);
-        let part = LabelledPart::of(&items, 0);
+        let part = LabelledPart::of(&items, |stratum| stratum == 0);
         assert_eq!((part.judged, part.correct, part.labels, part.correct_labels), (120, 54, 40, 0));
         assert!(part.p.is_some_and(|p| (p / 1.484_072_898_646_582_4e-14 - 1.0).abs() < 1e-9), "{part:?}");
         // All are labelled, and the judge says the same of all.
-        assert_eq!(LabelledPart::of(&items, 1).p, None);
-        assert!(!LabelledPart::of(&items, 1).is_short() && LabelledPart::of(&items[36..120], 0).is_short());
+        assert_eq!(LabelledPart::of(&items, |stratum| stratum == 1).p, None);
+        assert!(
+            LabelledPart::of(&items, |stratum| stratum == 1).short.is_none()
+                && LabelledPart::of(&items[36..120], |stratum| stratum == 0).short.is_some()
+        );
         // Of four labels two are right: at odds of 2 they stand for one of three. The whole stratum stays as it is.
         let items = [
             [Some(1.0), Some(1.0), Some(0.0), Some(0.0), None, None],
@@ -490,6 +530,7 @@ mod tests {
             let item = |at: usize| JudgedItem {
                 cluster: at / of_cluster,
                 stratum: 0,
+                weight: 1.0,
                 judge: one(at.is_multiple_of(2)),
                 label: (at < labels).then_some(one(at.is_multiple_of(4))),
             };
@@ -507,5 +548,35 @@ mod tests {
         assert!(corrected(&items(40, 4)).is_none());
         let clustered = corrected(&items(80, 4)).expect("20 questions");
         assert_eq!(clustered.freedom, 19);
+    }
+
+    #[test]
+    fn weights_decide_how_much_an_item_counts() {
+        // A judge that is always right corrects to the weighted share, however the items weigh.
+        let item = |cluster: usize| {
+            let right = one(cluster.is_multiple_of(3));
+            let weight = if cluster < 20 { 0.2 } else { 1.0 };
+            JudgedItem { cluster, stratum: cluster % 2, weight, judge: right, label: Some(right) }
+        };
+        let items: Vec<JudgedItem> = (0..80).map(item).collect();
+        let share = items.iter().map(|item| item.weight * item.judge).sum::<f64>()
+            / items.iter().map(|item| item.weight).sum::<f64>();
+        let found = corrected(&items).expect("enough labels");
+        assert!((found.mean - share).abs() < 1e-12, "{found:?} {share}");
+        let at_odds = corrected_at_odds(&items, found.lambda, 2.0);
+        assert!((at_odds - share).abs() < 1e-12, "{at_odds} {share}");
+        // Items of twice the weight count as two of one cluster.
+        let twice = |item: &JudgedItem| [*item, *item];
+        let doubled: Vec<JudgedItem> = items.iter().flat_map(twice).collect();
+        let heavy: Vec<JudgedItem> =
+            items.iter().map(|item| JudgedItem { weight: 2.0 * item.weight, ..*item }).collect();
+        let (doubled, heavy) = (corrected(&doubled).expect("one"), corrected(&heavy).expect("one"));
+        assert!((doubled.mean - heavy.mean).abs() < 1e-12 && (heavy.se - found.se).abs() < 1e-12);
+        // Strata of which each has its own labels are tested each by itself.
+        let part = LabelledPart::of(&items, |_| true);
+        assert_eq!((part.judged, part.labels, part.short), (80, 80, None));
+        let few = |item: &JudgedItem| JudgedItem { label: item.label.filter(|_| item.cluster < 6), ..*item };
+        let few: Vec<JudgedItem> = items.iter().map(few).collect();
+        assert_eq!(LabelledPart::of(&few, |stratum| stratum == 1).short, Some(3));
     }
 }
