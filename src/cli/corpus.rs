@@ -206,7 +206,11 @@ fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
         let size = size(&manifest);
         let articles =
             if args.deep { format!(", {} with this id", counted(manifest.articles, "article")) } else { String::new() };
-        writeln!(out, "{dir}: {files}, {size}, as corpus.toml lists them{articles}\n  {}", visible_line(&manifest.id, 80))?;
+        writeln!(
+            out,
+            "{dir}: {files}, {size}, as corpus.toml lists them{articles}\n  {}",
+            visible_line(&manifest.id, 80)
+        )?;
         return Ok(failure::OK);
     }
     for difference in &differences {

@@ -454,8 +454,9 @@ pub(super) fn started<A: Resumable>(folder: &Path) -> anyhow::Result<Option<A>> 
 fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<(A, ExplicitArgs)>> {
     let Some(manifest) = recorded(folder)? else { return Ok(None) };
     let failure = |reason: String, hint: &str| {
-        let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();
-        let command = visible_line(&words.join(" "), LONGEST_COMMAND);
+        // Whoever made the folder may have written any program here.
+        let words: Vec<String> = manifest.command_line.iter().skip(1).map(|word| shell_word(word)).collect();
+        let command = visible_line(&format!("wikitrail {}", words.join(" ")), LONGEST_COMMAND);
         let message = format!("the command that started `{}` cannot be resumed: {reason}", folder.display());
         Failure::usage(message, format!("{hint}; it was: {command}"))
     };

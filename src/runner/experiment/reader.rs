@@ -121,8 +121,12 @@ impl Notes<'_> {
         };
         if addresses.split(',').any(|url| may_hold_a_secret(url.trim())) {
             let message = format!("`{name}` has a user name or a query, which may contain a secret");
-            let hint = "the file is stored with the run: give the address with --base-url on the command line, or a key with --key-env";
-            self.note(line, fault(message, hint));
+            let flag = setting.name.replace('_', "-");
+            let hint = format!(
+                "the file is stored with the run: leave `{name}` out of it and give it with --{flag} on the command line, or a key \
+                 with --key-env"
+            );
+            self.note(line, fault(message, &hint));
             return None;
         }
         Some(Assignment { setting, value: read, line })
