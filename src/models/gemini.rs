@@ -17,7 +17,7 @@
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>; a temperature of 1 for Gemini 3:
 //! <https://docs.cloud.google.com/vertex-ai/generative-ai/docs/start/gemini-3-prompting-guide>.
 
-use super::remote::answer::{count, no_error, parse_event, read, reason, string};
+use super::remote::answer::{count, is_unreadable, no_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{
     EncodeResult, EncodedRequest, Interface, join, seed, set_fields, streams, temperature, top_p,
@@ -288,8 +288,7 @@ fn malformed(candidate: &Value) -> Option<&str> {
 /// What was counted. The API leaves out counts of 0: one that is absent is 0 if the others add up to the total.
 fn used(usage: &Value) -> Option<Usage> {
     let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
-    let is_wrong = |name: &str| count(usage, name).is_none() && usage.get(name).is_some_and(|found| !found.is_null());
-    if parts.into_iter().chain(["promptTokenCount"]).any(is_wrong) {
+    if parts.into_iter().chain(["promptTokenCount"]).any(|name| is_unreadable(usage, name)) {
         return None;
     }
     let prompt = count(usage, "promptTokenCount");

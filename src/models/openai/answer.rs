@@ -44,7 +44,7 @@ struct Body {
 struct Choice {
     /// Its number, where several were asked for.
     #[serde(default)]
-    index: u64,
+    index: Value,
     /// In whole answers of the chat endpoint.
     message: Option<Map<String, Value>>,
     /// In events of the chat endpoint.
@@ -63,6 +63,10 @@ struct Choice {
 }
 
 impl Choice {
+    fn number(&self) -> u64 {
+        self.index.as_u64().unwrap_or_default()
+    }
+
     /// Why it ended. `OpenRouter` calls it an error when Gemini's model wrote a call that cannot be read.
     fn reason(&self) -> Option<String> {
         self.malformed().or_else(|| string(&self.finish_reason))
@@ -89,7 +93,7 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     let body: Body = read(answer)?;
     no_error(&body.error, &answer.body)?;
     let choices = body.choices.ok_or("`choices` is missing")?;
-    let choice = choices.into_iter().min_by_key(|choice| choice.index).ok_or("`choices` is empty")?;
+    let choice = choices.into_iter().min_by_key(Choice::number).ok_or("`choices` is empty")?;
     choice.failed()?;
     let mut decoded = Decoded {
         finish_reason: choice.reason(),
@@ -133,7 +137,7 @@ pub(super) fn chunk(
     rest.counted_reasoning(&chunk.usage[TOKEN_DETAILS], REASONING_TOKENS);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
     let mut choices = chunk.choices.unwrap_or_default().into_iter();
-    let is_followed = |choice: &Choice| *progress.choice.get_or_insert(choice.index) == choice.index;
+    let is_followed = |choice: &Choice| *progress.choice.get_or_insert(choice.number()) == choice.number();
     let Some(choice) = choices.find(is_followed) else { return Ok(String::new()) };
     choice.failed()?;
     let reason = choice.reason();
@@ -322,6 +326,10 @@ mod tests {
     fn of_several_choices_one_is_read() {
         let two = r#"{"choices":[{"index":1,"message":{"content":"b"}},{"index":0,"message":{"content":"a"}}]}"#;
         assert_eq!(chat(two).expect("an answer").text, "a");
+        for index in ["null", "-1", "\"0\"", "{}"] {
+            let odd = format!(r#"{{"choices":[{{"index":{index},"message":{{"content":"a"}}}}]}}"#);
+            assert_eq!(chat(&odd).expect("an answer").text, "a", "{index}");
+        }
         let mut progress = Progress::default();
         let mut piece = |index: u64, text: &str| {
             let event = json!({"choices": [{"index": index, "delta": {"content": text}}]}).to_string();

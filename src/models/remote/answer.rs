@@ -101,10 +101,17 @@ pub(in crate::models) fn string(value: &Value) -> Option<String> {
 
 /// The counts in these two fields; `None` if one is there and is not a count, or neither is there. One that is absent is 0.
 pub(in crate::models) fn usage(value: &Value, prompt: &str, completion: &str) -> Option<Usage> {
-    let has = |name: &str| value.get(name).is_some_and(|found| !found.is_null());
-    let of = |name: &str| if has(name) { count(value, name) } else { Some(0) };
-    let (prompt_tokens, completion_tokens) = of(prompt).zip(of(completion))?;
-    (has(prompt) || has(completion)).then(|| Usage::new(prompt_tokens, completion_tokens))
+    if is_unreadable(value, prompt) || is_unreadable(value, completion) {
+        return None;
+    }
+    let (prompt, completion) = (count(value, prompt), count(value, completion));
+    let both = prompt.or(completion).is_some();
+    both.then(|| Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
+}
+
+/// Whether the field is there, and holds no count.
+pub(in crate::models) fn is_unreadable(value: &Value, name: &str) -> bool {
+    count(value, name).is_none() && value.get(name).is_some_and(|found| !found.is_null())
 }
 
 /// A count of tokens; absent where it is none, or larger than any model's.
