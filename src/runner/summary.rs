@@ -299,7 +299,7 @@ impl Summary {
     /// The command that goes on with the run that was found in its folder, in which nothing is typed that a stranger's folder says.
     /// Where the budget is spent, larger limits are asked for.
     pub fn command_to_go_on(&self, spent: bool) -> Option<String> {
-        let mut command = self.manifest.resume_command(&self.run)?;
+        let mut command = self.manifest.resume_command(&self.run).or_else(|| self.branch_command())?;
         let is_typed =
             |flag: &&str| self.manifest.command_line.iter().any(|word| word.split('=').next() == Some(*flag));
         for flag in BUDGETS.iter().filter(|flag| spent && is_typed(flag)) {
@@ -309,6 +309,16 @@ impl Summary {
             let _ = write!(command, " --shard {shard}");
         }
         Some(command)
+    }
+
+    /// The command of a branch again, whose words name no server and no program. One that sends a file to a model is not repeated.
+    fn branch_command(&self) -> Option<String> {
+        let words = self.manifest.command_line.get(1..).filter(|_| self.manifest.is_branch())?;
+        if words.iter().any(|word| word.starts_with("--observation-file")) {
+            return None;
+        }
+        let words = words_again(words, &[], &["--resume", "--quiet", "-q", "--confirm"], &["--out"]).join(" ");
+        Some(format!("wikitrail {words} --resume --out {}", shell_word(&self.run.display().to_string())))
     }
 
     /// Whether a limit in dollars holds by a price that was set and not typed, which may have been confirmed.
