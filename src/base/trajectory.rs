@@ -600,9 +600,9 @@ impl Paid {
         Self { calls: part(self.calls), uncounted: part(self.uncounted), usage }
     }
 
-    /// That with more calls.
+    /// The one of two sums that has more calls.
     #[must_use]
-    pub fn max(self, other: Self) -> Self {
+    pub fn larger(self, other: Self) -> Self {
         if other.calls >= self.calls { other } else { self }
     }
 

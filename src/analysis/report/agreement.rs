@@ -215,13 +215,13 @@ fn uncorrected(drawn: &Drawn) -> String {
     if (questions as u64) < FEWEST {
         return format!("not corrected: {} labelled, {FEWEST} are needed", counted(questions, "independent question"));
     }
-    let (em, part) = match drawn.wrong_by_em.short {
+    let (em, part) = match drawn.wrong_by_em.too_few {
         Some(_) => ("wrong", drawn.wrong_by_em),
         None => ("right", drawn.right_by_em),
     };
-    let short = part.short.unwrap_or_default();
-    let of = if short < part.labels { ", in one of the combinations," } else { "" };
-    format!("not corrected: {}{of} of answers {em} by exact match, {FEW_LABELS} are needed", counted(short, "label"))
+    let few = part.too_few.unwrap_or_default();
+    let of = if few < part.labels { ", in one of the combinations," } else { "" };
+    format!("not corrected: {}{of} of answers {em} by exact match, {FEW_LABELS} are needed", counted(few, "label"))
 }
 
 fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
@@ -303,13 +303,13 @@ mod tests {
             [correct - correct_labels, others - (correct - correct_labels)],
         ];
         let p = (correct < judged && labels < judged).then(|| fisher_exact(table));
-        let short = Some(labels).filter(|labels| *labels < 5 && *labels < judged);
-        LabelledPart { judged, correct, labels, correct_labels, p, short }
+        let too_few = Some(labels).filter(|labels| *labels < 5 && *labels < judged);
+        LabelledPart { judged, correct, labels, correct_labels, p, too_few }
     }
 
     fn mean(wrong: LabelledPart, right: LabelledPart, at_odds: [f64; 2]) -> Correction {
         let labels = wrong.labels + right.labels;
-        let enough = labels >= 20 && right.short.is_none();
+        let enough = labels >= 20 && right.too_few.is_none();
         let found = || Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 };
         let corrected = enough.then(found);
         let labels = usize::try_from(labels).expect("few");

@@ -210,11 +210,11 @@ impl JudgedRun {
         let ties = Some(self.unlabelled_ties).filter(|ties| *ties > 0);
         let ties =
             ties.map(|ties| format!("as many people say right as wrong of {}: no label", counted(ties, "episode")));
-        self.split().into_iter().chain(ties)
+        self.split_judges().into_iter().chain(ties)
     }
 
     /// How many episodes have no majority of several judges, which leaves them out of the mean.
-    fn split(&self) -> Option<String> {
+    fn split_judges(&self) -> Option<String> {
         let of_all =
             |episode: &&Episode| episode.values[0].is_none() && episode.values[1..].iter().all(Option::is_some);
         let several = self.verdicts.judges.len() > 1;
@@ -338,10 +338,11 @@ fn clusters_of<'a>(sources: impl Iterator<Item = &'a Source>) -> HashMap<&'a str
     let mut numbers = Clusters::default();
     let items: Vec<_> = sources.flat_map(|source| source.episodes.iter()).map(|episode| &episode.item).collect();
     let mut clusters = HashMap::new();
-    let named = items.iter().filter_map(|item| Some((item, format!("of {}", item.cluster.as_ref()?))));
-    let own = items.iter().map(|item| (item, format!("question {}", item.id)));
-    for (item, name) in named.chain(own) {
-        clusters.entry(&*item.id).or_insert_with(|| numbers.of(&name));
+    for (item, cluster) in items.iter().filter_map(|item| Some((item, item.cluster.as_ref()?))) {
+        clusters.entry(&*item.id).or_insert_with(|| numbers.of(&format!("of {cluster}")));
+    }
+    for item in items {
+        clusters.entry(&*item.id).or_insert_with(|| numbers.of(&format!("question {}", item.id)));
     }
     clusters
 }

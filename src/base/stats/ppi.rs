@@ -66,7 +66,7 @@ pub struct LabelledPart {
     pub p: Option<f64>,
     /// The labels of a stratum that has too few to correct it, the fewest of any.
     #[serde(skip)]
-    pub short: Option<u64>,
+    pub too_few: Option<u64>,
 }
 
 impl LabelledPart {
@@ -82,7 +82,7 @@ impl LabelledPart {
             labels: sum(|part| part.labels),
             correct_labels: sum(|part| part.correct_labels),
             p: parts.iter().filter_map(|part| part.p).reduce(f64::min).map(|p| (p * float(count(tested))).min(1.0)),
-            short: parts.iter().filter_map(|part| part.short).min(),
+            too_few: parts.iter().filter_map(|part| part.too_few).min(),
         }
     }
 
@@ -94,8 +94,8 @@ impl LabelledPart {
         let (others, of_others) = (judged - labels, all - with);
         let varies = labels > 0 && others > 0 && all > 0 && all < judged;
         let p = varies.then(|| fisher_exact([[with, labels - with], [of_others, others - of_others]]));
-        let short = Some(labels).filter(|labels| *labels < count(FEW_LABELS) && *labels < judged);
-        Self { judged, correct: all, labels, correct_labels: with, p, short }
+        let too_few = Some(labels).filter(|labels| *labels < count(FEW_LABELS) && *labels < judged);
+        Self { judged, correct: all, labels, correct_labels: with, p, too_few }
     }
 }
 
@@ -505,8 +505,8 @@ mod tests {
         // All are labelled, and the judge says the same of all.
         assert_eq!(LabelledPart::of(&items, |stratum| stratum == 1).p, None);
         assert!(
-            LabelledPart::of(&items, |stratum| stratum == 1).short.is_none()
-                && LabelledPart::of(&items[36..120], |stratum| stratum == 0).short.is_some()
+            LabelledPart::of(&items, |stratum| stratum == 1).too_few.is_none()
+                && LabelledPart::of(&items[36..120], |stratum| stratum == 0).too_few.is_some()
         );
         // Of four labels two are right: at odds of 2 they stand for one of three. The whole stratum stays as it is.
         let items = [
@@ -574,9 +574,9 @@ mod tests {
         assert!((doubled.mean - heavy.mean).abs() < 1e-12 && (heavy.se - found.se).abs() < 1e-12);
         // Strata of which each has its own labels are tested each by itself.
         let part = LabelledPart::of(&items, |_| true);
-        assert_eq!((part.judged, part.labels, part.short), (80, 80, None));
+        assert_eq!((part.judged, part.labels, part.too_few), (80, 80, None));
         let few = |item: &JudgedItem| JudgedItem { label: item.label.filter(|_| item.cluster < 6), ..*item };
         let few: Vec<JudgedItem> = items.iter().map(few).collect();
-        assert_eq!(LabelledPart::of(&few, |stratum| stratum == 1).short, Some(3));
+        assert_eq!(LabelledPart::of(&few, |stratum| stratum == 1).too_few, Some(3));
     }
 }

@@ -336,13 +336,9 @@ impl<'a> DialogueJournal<'a> {
     /// The kept answer to a request, if the next thing that was kept is this request's.
     pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
         // What a server failed at was paid for, and is asked for again.
-        while self
-            .kept
-            .front()
-            .is_some_and(|event| matches!(event, Event::Call(call) if call.is_failure() || call.has_unknown_reason()))
-        {
-            self.kept.pop_front();
-        }
+        let failed =
+            |event: &mut Event| matches!(event, Event::Call(call) if call.is_failure() || call.has_unknown_reason());
+        while self.kept.pop_front_if(failed).is_some() {}
         let same = |call: &Call| call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop;
         self.take_next(|event| if let Event::Call(call) = event { Some(call).filter(same) } else { None })
     }

@@ -355,7 +355,7 @@ impl RunFolder {
         // recorded in another, so that only those of all parts compare.
         for (variant, of_episodes) in recorded.into_iter().filter(|_| shard.is_none()) {
             let known = sum.entry(variant).or_default();
-            *known = known.max(of_episodes);
+            *known = known.larger(of_episodes);
         }
         Ok((sum, unfinished))
     }
