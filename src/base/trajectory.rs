@@ -181,7 +181,7 @@ pub struct Call<S = String> {
     /// may have been cut.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_limit: bool,
-    /// Tokens used, where the server counts them.
+    /// Tokens used, where the server counts them, with those of answers that were asked for again.
     pub usage: Option<Usage>,
     /// When the call began, RFC 3339 in UTC; absent in records of earlier versions. That of a stored answer is when it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -419,15 +419,21 @@ impl Call {
         Self { cause: Some(Cause::ContextOverflow), ..Self::of(request, nothing) }
     }
 
-    /// The record of a request whose answers were empty and ended for a reason that is not known.
-    pub fn with_unknown_reason(request: &Request, attempts: u32, reason: &str) -> Self {
-        let nothing = Completion { finish_reason: Some(reason.to_owned()), attempts, ..Completion::default() };
-        Self { cause: Some(Cause::UnknownReason), ..Self::of(request, nothing) }
+    /// The record of a request that got no answer, although the server generated something.
+    pub fn failed(
+        request: &Request,
+        cause: Cause,
+        finish_reason: Option<String>,
+        usage: Option<Usage>,
+        attempts: u32,
+    ) -> Self {
+        let nothing = Completion { finish_reason, usage, attempts, ..Completion::default() };
+        Self { cause: Some(cause), ..Self::of(request, nothing) }
     }
 
-    /// Whether it is one of [`Call::with_unknown_reason`]: the dialogue got no answer.
-    pub fn has_unknown_reason(&self) -> bool {
-        self.cause == Some(Cause::UnknownReason)
+    /// Whether it is one of [`Call::failed`].
+    pub fn has_failed(&self) -> bool {
+        self.cause.is_some_and(|cause| cause == Cause::UnknownReason || cause.is_passing())
     }
 
     /// Whether it ended by a failure of the server, and was taken for an answer. Only records of earlier versions have such

@@ -127,19 +127,25 @@ struct Pending {
     budget: Arc<Budget>,
     estimate: Spent,
     price: Option<Price>,
-    /// A failed call counts as a call; whether the server charged its tokens is unknown.
+    /// A failed call counts as a call, with the tokens that the server counted.
     paid: Spent,
 }
 
 impl Pending {
-    fn settle(mut self, request: &Request, completion: &Completion) {
-        if completion.cached {
-            self.paid = Spent::default();
-            return;
-        }
-        let estimated = || Usage::estimated(request.prompt.bytes(), completion.text.len());
-        let usage = completion.usage.unwrap_or_else(estimated);
-        let uncounted = u64::from(completion.usage.is_none());
+    fn settle(mut self, request: &Request, result: &Result<Completion, ModelError>) {
+        let (usage, text) = match result {
+            Ok(completion) if completion.cached => {
+                self.paid = Spent::default();
+                return;
+            }
+            Ok(completion) => (completion.usage, completion.text.as_str()),
+            Err(error) => match error.charged_call(request) {
+                Some(call) => (call.usage, ""),
+                None => return,
+            },
+        };
+        let uncounted = u64::from(usage.is_none());
+        let usage = usage.unwrap_or_else(|| Usage::estimated(request.prompt.bytes(), text.len()));
         self.paid = Spent::of(Paid { calls: 1, uncounted, usage }, self.price);
     }
 }
@@ -177,9 +183,9 @@ impl Model for Budgeted {
     fn complete<'a>(&'a self, request: &'a Request, on_event: Option<OnEvent<'a>>) -> CompletionFuture<'a> {
         async move {
             let pending = self.budget.begin(request, self.price)?;
-            let completion = self.inner.complete(request, on_event).await?;
-            pending.settle(request, &completion);
-            Ok(completion)
+            let result = self.inner.complete(request, on_event).await;
+            pending.settle(request, &result);
+            result
         }
         .boxed()
     }

@@ -1,6 +1,6 @@
 //! Why there is no completion.
 
-use crate::base::{Cause, Failure, Service};
+use crate::base::{Call, Cause, Failure, Request, Service, Usage};
 use crate::net::NetError;
 use crate::net::recording::TapeError;
 
@@ -22,7 +22,7 @@ impl BudgetKind {
 }
 
 /// Why there is no completion. [`ModelError::Budget`] makes an episode `budget`, every other kind `not_measured`; none
-/// counts as a wrong answer.
+/// counts as a wrong answer. `usage` has the tokens that the server counted although its answers were no completion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
@@ -36,11 +36,11 @@ pub enum ModelError {
         body: Option<Box<str>>,
     },
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
-    Exhausted { attempts: u32, reason: String, cause: Cause },
+    Exhausted { attempts: u32, reason: String, cause: Cause, usage: Option<Usage> },
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable { attempts: u32, reason: String },
     #[error("the model's server sent an empty answer {} (attempts: {attempts})", ended_with(reason))]
-    Unexplained { attempts: u32, reason: String },
+    Unexplained { attempts: u32, reason: String, usage: Option<Usage> },
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
     #[error(transparent)]
@@ -86,6 +86,27 @@ impl ModelError {
             Self::Budget { .. } | Self::Other(_) => Cause::Other,
         };
         Failure { service: Service::Model, cause }
+    }
+
+    #[must_use]
+    pub(super) fn with_usage(mut self, counted: Option<Usage>) -> Self {
+        if let Self::Exhausted { usage, .. } | Self::Unexplained { usage, .. } = &mut self {
+            *usage = counted;
+        }
+        self
+    }
+
+    /// The record of a call that failed after the server had generated something, which it charges for.
+    pub fn charged_call(&self, request: &Request) -> Option<Call> {
+        match self {
+            Self::Unexplained { attempts, reason, usage } => {
+                Some(Call::failed(request, Cause::UnknownReason, Some(reason.clone()), *usage, *attempts))
+            }
+            Self::Exhausted { attempts, cause, usage: Some(usage), .. } => {
+                Some(Call::failed(request, *cause, None, Some(*usage), *attempts))
+            }
+            _ => None,
+        }
     }
 
     pub fn hint(&self) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What a budget lets through, and what it charges.
 
 use super::{Budget, BudgetKind, Budgeted, Limits, Spent};
-use crate::base::{Completion, Decoding, Paid, Prompt, Request, Usage};
+use crate::base::{Cause, Completion, Decoding, Paid, Prompt, Request, Usage};
 use crate::models::{CompletionFuture, Model, ModelError, OnEvent, Price};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
@@ -126,6 +126,16 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
     }
     assert_eq!(refused(&failing.model.complete(&request, None).await), Some(BudgetKind::Calls));
     assert_eq!(failing.budget.spent(), Spent::of(Paid { calls: 2, ..Paid::default() }, None));
+
+    let usage = Some(counted(100, 10));
+    let failed = ModelError::Exhausted { attempts: 2, reason: "x".into(), cause: Cause::ServerError, usage };
+    let failing = bench(Limits { usd: Some(0.2), ..Limits::default() }, Err(failed.clone()));
+    failing.gate.add_permits(100);
+    for _ in 0..2 {
+        assert_eq!(failing.model.complete(&request, None).await, Err(failed.clone()));
+    }
+    assert_eq!(refused(&failing.model.complete(&request, None).await), Some(BudgetKind::Usd));
+    assert_eq!(failing.budget.spent().paid, Paid { calls: 2, uncounted: 0, usage: counted(200, 20) });
 
     let cached = Completion { cached: true, ..completion(Some(counted(100, 10))) };
     let kept = bench(Limits { calls: Some(1), tokens: Some(150), ..Limits::default() }, Ok(cached));

@@ -148,6 +148,8 @@ pub(super) struct Incoming<'a> {
     stripper: ReasoningStripper,
     /// Whether an empty answer for an unknown reason was asked for again.
     asked_again: bool,
+    /// Tokens of answers that were no completion, where the server counted any.
+    discarded: Option<Usage>,
     attempt: Attempt,
 }
 
@@ -193,7 +195,20 @@ impl<'a> Incoming<'a> {
     ) -> Self {
         let (stripper, attempt) = (ReasoningStripper::new(false, ""), Attempt::default());
         let (wanted, shown, asked_again, label, estimate) = (false, false, false, String::new(), 0);
-        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, asked_again, attempt }
+        let discarded = None;
+        Self {
+            interface,
+            on_event,
+            redactor,
+            wanted,
+            label,
+            estimate,
+            shown,
+            stripper,
+            asked_again,
+            discarded,
+            attempt,
+        }
     }
 
     /// Describes the next request: whether it asks for a stream, the label that the model continues, and how many tokens
@@ -211,6 +226,19 @@ impl<'a> Incoming<'a> {
 
     pub(super) fn stopped(&self) -> bool {
         self.attempt.stopped
+    }
+
+    /// The tokens that the server counted for answers which were no completion: it charges for them as well.
+    pub(super) fn discarded(&self) -> Option<Usage> {
+        self.discarded
+    }
+
+    /// The tokens of an answer, if they were counted, and of those before it.
+    pub(super) fn all_counted(&self, usage: Option<Usage>) -> Option<Usage> {
+        usage.map(|mut usage| {
+            usage += self.discarded.unwrap_or_default();
+            usage
+        })
     }
 
     /// Puts what the model wrote in the place of the text, where the server could not read it.
@@ -231,14 +259,18 @@ impl<'a> Incoming<'a> {
         self.stripper = stripper;
     }
 
-    fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
+    fn ended(&mut self, decoded: Decoded) -> Result<Decoded, Fault> {
         let reason = decoded.finish_reason.as_deref().unwrap_or_default();
         let is_empty = decoded.text.trim().is_empty() && decoded.calls.is_empty();
-        match FinishReason::ending(reason) {
-            Some(Ending::Failed) => Err(Fault::Reported(Refusal::of_finish(reason))),
-            None | Some(Ending::Unclear) if is_empty => Err(Fault::Unexplained(reason.to_owned())),
-            _ => Ok(decoded),
+        let fault = match FinishReason::ending(reason) {
+            Some(Ending::Failed) => Fault::Reported(Refusal::of_finish(reason)),
+            None | Some(Ending::Unclear) if is_empty => Fault::Unexplained(reason.to_owned()),
+            _ => return Ok(decoded),
+        };
+        if let Some(usage) = decoded.usage.filter(|usage| usage.prompt_tokens > 0) {
+            *self.discarded.get_or_insert_default() += usage.without_impossible_parts();
         }
+        Err(fault)
     }
 
     fn push(&mut self, piece: &str) -> bool {
@@ -360,7 +392,7 @@ impl Listener for Incoming<'_> {
             }
             decoded
         };
-        let result = result.map(|decoded| self.complete(decoded)).and_then(Self::ended);
+        let result = result.map(|decoded| self.complete(decoded)).and_then(|decoded| self.ended(decoded));
         let usable = match &result {
             Ok(_) | Err(Fault::Withheld(_)) => true,
             Err(Fault::Broken(_)) => false,

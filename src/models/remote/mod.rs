@@ -191,10 +191,13 @@ impl Remote {
                     self.learned.answered_by(&self.model, decoded.model.as_deref());
                     let limit = interface.limit(&request.decoding, refused);
                     let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
-                    return Ok(Decoded { attempts, elapsed, at_limit, ..decoded });
+                    let usage = incoming.all_counted(decoded.usage);
+                    return Ok(Decoded { attempts, elapsed, at_limit, usage, ..decoded });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
-                Some(Err(fault)) => return Err(self.fault(fault, answer.status, attempts)),
+                Some(Err(fault)) => {
+                    return Err(self.fault(fault, answer.status, attempts).with_usage(incoming.discarded()));
+                }
                 None => (answer.status, Refusal::read(&answer::first_event(&answer.body))),
             };
             if let Some(written) = refusal.malformed(answer.status) {
@@ -203,7 +206,8 @@ impl Remote {
                 return Ok(Decoded { text, finish_reason, attempts, elapsed, ..Decoded::default() });
             }
             if !self.learned.learn(sent, required, status, &refusal) {
-                return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
+                let error = self.refused(answer.status, refusal.cause(status), attempts, &refusal);
+                return Err(error.with_usage(incoming.discarded()));
             }
         }
     }
@@ -222,7 +226,7 @@ impl Remote {
             self.post(body, forwarded.stream, &forwarded.headers, &mut incoming).await?;
         let mut decoded = match incoming.take() {
             Some(Ok(decoded)) => Decoded { attempts, elapsed, ..decoded },
-            Some(Err(fault)) => return Err(self.fault(fault, status, attempts)),
+            Some(Err(fault)) => return Err(self.fault(fault, status, attempts).with_usage(incoming.discarded())),
             None => {
                 let refusal = Refusal::read(&answer::first_event(&body));
                 let mut error = self.refused(status, refusal.cause(status), attempts, &refusal);
@@ -240,6 +244,7 @@ impl Remote {
             return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None });
         }
         self.clean(&mut decoded);
+        decoded.usage = incoming.all_counted(decoded.usage);
         let verbatim = Some(Verbatim { endpoint: self.endpoint().to_owned(), content: written.into() });
         Ok(Completion { verbatim, ..self.completion(decoded, &[]) })
     }
@@ -304,7 +309,9 @@ impl Remote {
     /// Why an answer to a request that was taken is no completion.
     fn fault(&self, fault: Fault, status: u16, attempts: u32) -> ModelError {
         match fault {
-            Fault::Unexplained(reason) => ModelError::Unexplained { attempts, reason: self.message(&reason) },
+            Fault::Unexplained(reason) => {
+                ModelError::Unexplained { attempts, reason: self.message(&reason), usage: None }
+            }
             Fault::Broken(reason) => ModelError::Undecodable { attempts, reason: self.message(&reason) },
             Fault::Withheld(reason) => {
                 let message = self.message(&reason);
@@ -323,7 +330,7 @@ impl Remote {
             200..=299 => format!("an error in its answer: {message}"),
             status => format!("status {status}: {message}"),
         };
-        ModelError::Exhausted { attempts, reason, cause }
+        ModelError::Exhausted { attempts, reason, cause, usage: None }
     }
 
     /// A server's message, for an error: on one line, short, without secrets.

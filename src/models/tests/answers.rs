@@ -1,10 +1,11 @@
 //! Whole answers: retried, refused, malformed, too large.
 
 use super::{APIS, Api, KEY, ask, request, settings};
-use crate::base::Cause;
+use crate::base::{Cause, Usage};
 use crate::models::{Model as _, ModelError};
 use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply, short};
+use serde_json::json;
 
 #[tokio::test]
 async fn transient_failures_are_retried() {
@@ -31,8 +32,12 @@ async fn transient_failures_are_retried() {
 
 #[tokio::test]
 async fn permanent_failures_are_typed_errors_without_the_key() {
-    let exhausted =
-        |reason: &str| ModelError::Exhausted { attempts: 3, reason: reason.into(), cause: Cause::ServerError };
+    let exhausted = |reason: &str| ModelError::Exhausted {
+        attempts: 3,
+        reason: reason.into(),
+        cause: Cause::ServerError,
+        usage: None,
+    };
     let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
     let refused = |status, message: &str| {
         let cause = if status == 200 { Cause::ContentFilter } else { Cause::of_status(status) };
@@ -82,6 +87,24 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
         assert!(!all.contains("0123456"), "{all}");
         assert!(server.requests()[0].contains(KEY), "it must be sent");
     }
+}
+
+#[tokio::test]
+async fn tokens_of_answers_that_are_asked_for_again_count() {
+    let answer = |text: &str, reason: &str, prompt: u64| {
+        let choice = json!({"message": {"content": text}, "finish_reason": reason});
+        let usage = json!({"prompt_tokens": prompt, "completion_tokens": 5});
+        reply(200, "", json!({"choices": [choice], "usage": usage}).to_string().as_bytes())
+    };
+    let failed = || answer("It", "error", 10);
+    let (completion, _) = ask(Api::Chat, vec![failed(), answer("", "odd", 20), answer("ok", "stop", 30)]).await;
+    assert_eq!(completion.expect("an answer").usage, Some(Usage::new(60, 15)));
+    let (error, _) = ask(Api::Chat, vec![failed(), failed(), answer("It", "error", 0)]).await;
+    let call = error.expect_err("no answer").charged_call(&request()).expect("it was charged for");
+    assert_eq!((call.usage, call.cause), (Some(Usage::new(20, 10)), Some(Cause::ServerError)));
+    assert!(call.has_failed());
+    let (error, _) = ask(Api::Chat, vec![reply(503, "", b"")]).await;
+    assert_eq!(error.expect_err("no answer").charged_call(&request()), None);
 }
 
 #[tokio::test]

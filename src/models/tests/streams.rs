@@ -117,7 +117,7 @@ async fn streams_that_always_fail_are_typed_errors() {
     let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
     let failed = |message: &str| {
         let reason = format!("an error in its answer: {message}");
-        ModelError::Exhausted { attempts: 3, reason, cause: Cause::ServerError }
+        ModelError::Exhausted { attempts: 3, reason, cause: Cause::ServerError, usage: None }
     };
     let error = |body: &str| stream(&[format!("data: {body}\n\n")]);
     for (bad, expected) in [

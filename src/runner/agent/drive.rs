@@ -3,8 +3,8 @@
 use crate::base::text::visible_line;
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{
-    Call, Cause, Completion, EpisodeState, Event, Failure, Fork, Outcome, Question, Reply, Request, Service, Step,
-    Tool, ToolAnswer, ToolCall, Trajectory, Usage, Variant,
+    Call, Cause, Completion, EpisodeState, Event, Failure, Fork, Outcome, Question, Reply, Request, Step, Tool,
+    ToolAnswer, ToolCall, Trajectory, Usage, Variant,
 };
 use crate::models::{Model, ModelError, StreamEvent};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
@@ -70,7 +70,7 @@ pub(super) struct EpisodeContext<'a> {
 pub(super) enum EpisodeError {
     Failed(String, Option<Failure>),
     Budget(String),
-    Unexplained { attempts: u32, reason: String },
+    Model(ModelError),
 }
 
 impl EpisodeError {
@@ -78,18 +78,14 @@ impl EpisodeError {
         match self {
             Self::Failed(reason, failure) => (reason, failure),
             Self::Budget(reason) => (reason, None),
-            Self::Unexplained { attempts, reason } => {
-                let error = ModelError::Unexplained { attempts, reason };
-                (format!("model: {error}"), Some(error.failure()))
-            }
+            Self::Model(error) => (format!("model: {error}"), Some(error.failure())),
         }
     }
 
     /// Why the model could not take the conversation, if it was too long.
-    fn overflow(&self) -> Option<&str> {
-        const TOO_LONG: Failure = Failure { service: Service::Model, cause: Cause::ContextOverflow };
+    fn overflow(&self) -> Option<String> {
         match self {
-            Self::Failed(reason, Some(failure)) if *failure == TOO_LONG => Some(reason),
+            Self::Model(error) if error.failure().cause == Cause::ContextOverflow => Some(format!("model: {error}")),
             _ => None,
         }
     }
@@ -99,8 +95,7 @@ impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Budget { .. } => Self::Budget(error.to_string()),
-            ModelError::Unexplained { attempts, reason } => Self::Unexplained { attempts, reason },
-            error => Self::Failed(format!("model: {error}"), Some(error.failure())),
+            error => Self::Model(error),
         }
     }
 }
@@ -134,9 +129,9 @@ pub(super) async fn drive(
                         return Ok(overflown(error.overflow()));
                     }
                     Err(error) => {
-                        if let EpisodeError::Unexplained { attempts, reason, .. } = &error {
-                            let call = Call::with_unknown_reason(&request, *attempts, reason);
-                            // It was paid for.
+                        if let EpisodeError::Model(error) = &error
+                            && let Some(call) = error.charged_call(&request)
+                        {
                             if let Some(journal) = &context.journal {
                                 journal.keep(Event::Call(call.clone())).await;
                             }
@@ -169,8 +164,7 @@ fn began(asked: Timestamp, latency_ms: u64) -> Timestamp {
     Timestamp::now().checked_sub(latency).map_or(asked, |began| began.max(asked))
 }
 
-pub(super) fn overflown(reason: Option<&str>) -> Stop {
-    let detail = reason.map(str::to_owned);
+pub(super) fn overflown(detail: Option<String>) -> Stop {
     Stop { outcome: Outcome::ContextOverflow, answer: None, detail, repairs: Vec::new() }
 }
 
@@ -336,8 +330,7 @@ impl<'a> DialogueJournal<'a> {
     /// The kept answer to a request, if the next thing that was kept is this request's.
     pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
         // What a server failed at was paid for, and is asked for again.
-        let failed =
-            |event: &mut Event| matches!(event, Event::Call(call) if call.is_failure() || call.has_unknown_reason());
+        let failed = |event: &mut Event| matches!(event, Event::Call(call) if call.is_failure() || call.has_failed());
         while self.kept.pop_front_if(failed).is_some() {}
         let same = |call: &Call| call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop;
         self.take_next(|event| if let Event::Call(call) = event { Some(call).filter(same) } else { None })

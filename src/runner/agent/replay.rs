@@ -147,7 +147,7 @@ impl Run<'_> {
                         self.differ_if_left("steps", part.steps.len());
                         return Some(overflown(None));
                     }
-                    if call.has_unknown_reason() {
+                    if call.has_failed() {
                         (self.listener)(number, Event::Overflown(&request));
                         return None;
                     }

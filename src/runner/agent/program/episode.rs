@@ -314,8 +314,8 @@ impl Run<'_> {
             // What fails after the answer changes nothing.
             Err(_) if self.answer.is_some() => return Ok(()),
             Err(error) => {
-                if let ModelError::Unexplained { attempts, reason } = &error {
-                    self.log(Call::with_unknown_reason(&request, *attempts, reason), api.name(), body);
+                if let Some(call) = error.charged_call(&request) {
+                    self.log(call, api.name(), body);
                 }
                 return Err(error.into());
             }
