@@ -132,7 +132,9 @@ impl ModelError {
                 "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
             }
             Self::Unexplained { .. } => UNKNOWN_REASON_HINT,
-            Self::Undecodable { .. } => "check that --base-url is the URL of the API, which usually ends in /v1",
+            Self::Undecodable { .. } => {
+                "check the server's log, and that --base-url is the URL of the API, which usually ends in /v1"
+            }
             Self::Net(error) => error.hint()?,
             Self::Tape(error) => error.hint(),
             Self::Budget { which: BudgetKind::Calls, .. } => "continue with --resume and a larger --max-calls",

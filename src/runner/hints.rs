@@ -65,7 +65,9 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         Cause::Timeout => "raise --model-timeout, or lower --concurrency or --max-tokens; then --resume".to_owned(),
         Cause::Connection => format!("check the network and the log of the server at {server}; then --resume"),
         Cause::BadAnswer | Cause::NotTheWiki => {
-            format!("check that --base-url ({server}) is the URL of the API, which usually ends in /v1")
+            format!(
+                "check the server's log, and that --base-url ({server}) is the URL of the API, which usually ends in /v1"
+            )
         }
         Cause::ContextOverflow => {
             "the prompt is too long for the model: lower --shots or --observation-chars, or use a larger context"

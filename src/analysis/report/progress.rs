@@ -234,9 +234,9 @@ impl Progress {
             _ => range.clone(),
         };
         let unmeasured: u64 = scores.iter().map(|(_, score)| score.not_measured).sum();
-        // Estimates of what a server did not count say nothing here.
-        let tokens = if self.paid.uncounted == 0 { self.paid.usage.total() } else { 0 };
-        let usd = self.paid_usd.map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
+        // Estimates of what a server did not count say little here.
+        let (tokens, about) = if self.paid.uncounted == 0 { (self.paid.usage.total(), "") } else { (0, "about ") };
+        let usd = self.paid_usd.map(|usd| format!(", {about}{usd:.4} USD")).unwrap_or_default();
         let more = [(unmeasured, "not measured"), (tokens, "tokens")].into_iter().filter(|(n, _)| *n > 0);
         let more: Vec<String> = more.map(|(n, what)| format!(", {} {what}", thousands(n))).collect();
         let with = |em: &String| (0..=more.len()).rev().map(|n| format!("{em}{usd}{}", more[..n].concat())).collect();

@@ -33,7 +33,10 @@ fn recorded(answer: &str) -> RunEvent {
 
 /// An episode of one call.
 fn episode_of(variant: &str, answer: &str, cached: bool) -> RunEvent {
-    let call = Call { usage: Some(Usage::new(500, 10)), cached, ..Call::default() };
+    of_call(variant, answer, Call { usage: Some(Usage::new(500, 10)), cached, ..Call::default() })
+}
+
+fn of_call(variant: &str, answer: &str, call: Call) -> RunEvent {
     let step = Step { calls: vec![call], ..Step::default() };
     let episode = fixtures::episode(vec![step], Some(answer), &["yes"], Outcome::Finished);
     RunEvent::Recorded(Arc::new(Trajectory { variant: variant.to_owned(), ..episode }))
@@ -91,6 +94,8 @@ fn every_variant_has_its_own_figure_in_one_line() {
     let mut progress = progress.over(Tally::new(""), &variants(&many));
     progress.event(&episode_of(many[3], "yes", false));
     assert_eq!(progress.figures(33), "EM 100.0 %, 0.0100 USD");
+    progress.event(&of_call(many[3], "yes", Call { prompt_chars: 2000, ..Call::default() }));
+    assert_eq!(progress.figures(80), "EM 100.0 %, about 0.0200 USD");
 }
 
 #[test]
