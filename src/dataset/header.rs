@@ -20,6 +20,14 @@ pub(super) fn separator(header: &str, columns: &Columns) -> Option<u8> {
     SEPARATORS.into_iter().map(|(separator, _)| separator).find(|separator| has(*separator))
 }
 
+/// The separator of a table without a column of the question, for a person to see the columns: that of the layout, unless the
+/// line has only one cell by it.
+pub(super) fn likely_separator(header: &str, layout: Layout) -> u8 {
+    let separators = std::iter::once(of_layout(layout)).chain(SEPARATORS.map(|(separator, _)| separator));
+    let mut several = separators.filter(|separator| cells(header, *separator).len() > 1);
+    several.next().unwrap_or(of_layout(layout))
+}
+
 fn cells(header: &str, separator: u8) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(header.as_bytes());
     reader.headers().map(|cells| cells.iter().map(|cell| cell.trim().to_owned()).collect()).unwrap_or_default()

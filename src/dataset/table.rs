@@ -3,7 +3,7 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Layout, Record};
-use super::header::{WithoutAnswers, begin, names, of_layout, rename, separator, separator_note};
+use super::header::{WithoutAnswers, begin, likely_separator, names, rename, separator, separator_note};
 use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::excerpt;
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOption
     let mut lines = LineCounter { text, at: 0, line: 1 + newlines(before.as_bytes()) };
     let first = text.lines().next().ok_or_else(|| DatasetError::of_file(file, Problem::Empty))?;
     let separator = declared.or_else(|| separator(first, &options.columns));
-    let separator = separator.unwrap_or(of_layout(layout));
+    let separator = separator.unwrap_or_else(|| likely_separator(first, layout));
     // A row may have empty cells more than the header: how many it may have is judged below.
     let mut reader = csv::ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(text.as_bytes());
     let cells = reader.headers().map_err(|error| table_error(file, lines.line, &error))?;

@@ -117,10 +117,9 @@ fn tables() {
         ..ReadOptions::default()
     };
     assert_eq!(load("t.csv", b"q,a\nA?,x\n", &options).unwrap().questions[0].answers, ["x"]);
-    assert_eq!(
-        message("t.csv", "frage,answer\nA?,x\n"),
-        "`t.csv`, line 1: no column `question`; the columns are `frage`, `answer`"
-    );
+    for table in ["frage,answer\nA?,x\n", "frage;answer\nA?;x\n"] {
+        assert_eq!(message("t.csv", table), "`t.csv`, line 1: no column `question`; the columns are `frage`, `answer`");
+    }
     assert_eq!(
         message("t.csv", "question,answer\nA?,x\nB?,x,z\n"),
         "`t.csv`, line 3: the row has 3 cells where the header has 2"
