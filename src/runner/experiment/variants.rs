@@ -22,7 +22,7 @@ use toml::de::DeValue;
 struct Exclusion {
     name: String,
     line: usize,
-    conditions: Vec<Vec<Assignment>>,
+    conditions: Vec<(&'static Setting, HashSet<String>)>,
     used: bool,
 }
 
@@ -124,7 +124,7 @@ fn exclusions(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Exclusion> {
                 Some(items) => items.iter().map(|item| condition(notes, &path, setting, item)).collect(),
                 None => vec![condition(notes, &path, setting, entry.value)],
             };
-            conditions.push(values.into_iter().flatten().collect());
+            conditions.push((setting, values.into_iter().flatten().collect()));
         }
         if entries.is_empty() {
             let message = format!("`{}` has no conditions and would exclude every variant", table.name());
@@ -141,26 +141,25 @@ fn condition(
     path: &str,
     setting: &'static Setting,
     value: &Spanned<DeValue<'_>>,
-) -> Option<Assignment> {
+) -> Option<String> {
     match value.get_ref().as_str() {
-        Some(text) => Some(Assignment { setting, value: text.into(), line: notes.line_of(value) }),
+        Some(text) => Some(text.to_owned()),
         None if setting.kind == Kind::Options => {
             notes.wrong_type(path, value, "the short name of a value");
             None
         }
-        None => notes.setting(path, setting, value),
+        None => Some(value_text(&notes.setting(path, setting, value)?.value)),
     }
 }
 
 impl Exclusion {
     fn matches(&self, combination: &Combination<'_>) -> bool {
-        self.conditions.iter().all(|values| {
-            values.iter().any(|wanted| {
-                let text = value_text(&wanted.value);
-                let is_named = |(dimension, name): &(&Dimension, &str)| wanted.sets(dimension.setting) && *name == text;
-                let is_set = |set: &Assignment| set.sets(wanted.setting) && value_text(&set.value) == text;
-                combination.named.iter().any(is_named) || combination.settings.iter().any(is_set)
-            })
+        self.conditions.iter().all(|(setting, texts)| {
+            let is_named = |(dimension, name): &(&Dimension, &str)| {
+                dimension.setting.name == setting.name && texts.contains(*name)
+            };
+            let is_set = |set: &Assignment| set.sets(setting) && texts.contains(&value_text(&set.value));
+            combination.named.iter().any(is_named) || combination.settings.iter().any(is_set)
         })
     }
 }
