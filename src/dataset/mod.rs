@@ -80,6 +80,8 @@ pub struct ReadOptions {
     pub skip_repeated: bool,
     /// Names of columns or keys (csv, tsv, jsonl).
     pub columns: Columns,
+    /// Called on each question, to drop what is not needed of it before the next one is read.
+    pub reduce: Option<fn(&mut Question)>,
 }
 
 /// Names of columns or keys that differ from ours.
@@ -101,29 +103,21 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
     let Some(mut lines) = Lines::open(path, &file, options) else {
         return load(&file, &bytes::bytes_of(path)?, options);
     };
-    let mut reader = Reader::new(&file, options, Records::default());
+    let (mut reader, mut found) = (Reader::new(&file, options), Records::default());
     for record in &mut lines {
-        match record {
-            Ok(record) => reader.record(record)?,
-            Err(fault) => reader.found.faults.push(fault),
-        }
+        found.push(record, &mut |found, record| reader.record(found, record))?;
     }
-    reader.dataset(lines.end()?)
+    reader.dataset(found, lines.end()?)
 }
 
 /// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
     let (text, encoding) = bytes::decoded(file, raw)?;
-    let mut found = records::split(file, &text, options)?;
-    drop(text);
+    let mut reader = Reader::new(file, options);
+    let mut found = records::read(file, &text, options, &mut |found, record| reader.record(found, record))?;
     found.notes.splice(0..0, encoding.map(|name| format!("read as {name}")));
-    let records = std::mem::take(&mut found.list);
-    let mut reader = Reader::new(file, options, found);
-    for record in records {
-        reader.record(record)?;
-    }
-    reader.dataset(sha256)
+    reader.dataset(found, sha256)
 }
 
 /// Maximum number of distinct keys that the error about a file without answers considers.
@@ -132,8 +126,6 @@ const MAX_KEYS: usize = 1000;
 struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,
-    /// What is known of the file beside its records.
-    found: Records,
     format: Option<Format>,
     name: String,
     /// Id → place of the record that has it, and whether that one is answerable.
@@ -145,15 +137,15 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(file: &'a str, options: &'a ReadOptions, found: Records) -> Self {
+    fn new(file: &'a str, options: &'a ReadOptions) -> Self {
         let (format, name, seen) = (None, String::new(), HashMap::new());
         let (questions, bad, keys) = (Vec::new(), Vec::new(), Vec::new());
-        Self { file, options, found, format, name, seen, questions, bad, keys }
+        Self { file, options, format, name, seen, questions, bad, keys }
     }
 
     /// What was read. A fault is an error, unless bad records are skipped.
-    fn dataset(self, sha256: String) -> Result<Dataset, DatasetError> {
-        let Self { file, options, found, format, name, questions, bad, keys, .. } = self;
+    fn dataset(self, found: Records, sha256: String) -> Result<Dataset, DatasetError> {
+        let Self { file, options, format, name, questions, bad, keys, .. } = self;
         let Records { faults, mut notes, without_answers, .. } = found;
         let mut skipped: Vec<DatasetError> = faults.into_iter().chain(bad).collect();
         let tolerated = |bad: &DatasetError| {
@@ -172,14 +164,14 @@ impl<'a> Reader<'a> {
         Ok(Dataset { name, format, questions, sha256, skipped, notes, without_answers })
     }
 
-    fn record(&mut self, mut record: Record) -> Result<(), DatasetError> {
+    fn record(&mut self, found: &mut Records, mut record: Record) -> Result<(), DatasetError> {
         let (file, columns) = (self.file, &self.options.columns);
         let is_first = self.format.is_none();
         let format = if let Some(format) = self.format {
             format
         } else {
-            let detect = || Format::detect(file, &record, self.found.layout, columns);
-            let format = self.options.format.or(self.found.format).map_or_else(detect, Ok)?;
+            let detect = || Format::detect(file, &record, found.layout, columns);
+            let format = self.options.format.or(found.format).map_or_else(detect, Ok)?;
             if columns.answer_separator.is_some() && !format.is_table() {
                 return Err(DatasetError::of_file(file, Problem::NoTable(format.name())));
             }
@@ -188,7 +180,7 @@ impl<'a> Reader<'a> {
         };
         if format == jsonl::FORMAT {
             let notes = header::rename_keys(&mut record.fields, columns);
-            self.found.notes.extend(notes.into_iter().filter(|_| is_first));
+            found.notes.extend(notes.into_iter().filter(|_| is_first));
             for key in record.fields.keys() {
                 if self.keys.len() < MAX_KEYS && !self.keys.contains(key) {
                     self.keys.push(key.clone());
@@ -224,6 +216,9 @@ impl<'a> Reader<'a> {
             return self.bad.push(DatasetError::at(self.file, record.place, problem));
         }
         self.seen.insert(question.id.clone(), (record.place, question.answerable));
+        if let Some(reduce) = self.options.reduce {
+            reduce(&mut question);
+        }
         self.questions.push(Arc::new(question));
     }
 }

@@ -3,7 +3,7 @@
 use super::bytes::{MAX_FILE_BYTES, newlines};
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, as_written};
-use super::table::{self, Records};
+use super::table::{self, Records, Take};
 use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::base::digest::Digester;
 use crate::base::excerpt;
@@ -15,29 +15,40 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Seek as _, Write as _};
 use std::path::Path;
 
+/// All records of a text.
 pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
+    read(file, text, options, &mut Records::keep)
+}
+
+/// Hands the records of a text out one at a time, so that not all of them are in memory.
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    options: &ReadOptions,
+    take: &mut Take<'_>,
+) -> Result<Records, DatasetError> {
     let body = text.trim_start();
     if body.is_empty() {
         return Err(DatasetError::of_file(file, Problem::Empty));
     }
     if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
-        return table::split(file, text, layout, options);
+        return table::read(file, text, layout, options, take);
     }
     match body.as_bytes()[0] {
-        b'[' => array(file, text, text.len() - body.len(), Layout::Array, &options.columns),
+        b'[' => array(file, text, text.len() - body.len(), Layout::Array, &options.columns, take),
         b'{' => match wrapped(text) {
             Some((start, verified)) => {
-                let mut records = array(file, text, start, Layout::Lines, &options.columns)?;
-                let counts = |record: &Record| record.get(VERIFIED) == Some(&Value::Bool(true));
-                records.list.retain(|record| !verified || counts(record));
-                Ok(records)
+                let counts = |record: &Record| !verified || record.get(VERIFIED) == Some(&Value::Bool(true));
+                array(file, text, start, Layout::Lines, &options.columns, &mut |found, record| {
+                    if counts(&record) { take(found, record) } else { Ok(()) }
+                })
             }
-            None => lines(file, text, &options.columns),
+            None => lines(file, text, &options.columns, take),
         },
         b'<' => Err(DatasetError::at_line(file, 1, Problem::Html)),
         _ => {
             if let Some(layout) = table::layout(file, text, &options.columns) {
-                return table::split(file, text, layout, options);
+                return table::read(file, text, layout, options, take);
             }
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
             let start = body.lines().next().unwrap_or_default();
@@ -164,7 +175,14 @@ fn wrapped(text: &str) -> Option<(usize, bool)> {
 }
 
 /// The records of the list that begins at `start`; only the rest of a wrapper may follow it.
-fn array(file: &str, text: &str, start: usize, layout: Layout, columns: &Columns) -> Result<Records, DatasetError> {
+fn array(
+    file: &str,
+    text: &str,
+    start: usize,
+    layout: Layout,
+    columns: &Columns,
+    take: &mut Take<'_>,
+) -> Result<Records, DatasetError> {
     let mut found = Records { layout, ..Records::default() };
     let mut cursor = Cursor::new(file, text);
     cursor.advance(start + 1);
@@ -175,7 +193,7 @@ fn array(file: &str, text: &str, start: usize, layout: Layout, columns: &Columns
         }
         let place = cursor.place();
         let (value, written) = cursor.value()?;
-        found.push(record(file, place, value, written, columns));
+        found.push(record(file, place, value, written, columns), take)?;
         cursor.skip_space();
         match cursor.peek() {
             Some(b',') => cursor.advance(1),
@@ -194,16 +212,16 @@ fn array(file: &str, text: &str, start: usize, layout: Layout, columns: &Columns
 }
 
 /// JSON Lines; where the first object spans several lines, objects one after the other.
-fn lines(file: &str, text: &str, columns: &Columns) -> Result<Records, DatasetError> {
+fn lines(file: &str, text: &str, columns: &Columns, take: &mut Take<'_>) -> Result<Records, DatasetError> {
     let first = text.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<Value>(first).is_err_and(|error| error.is_eof()) && text.trim().lines().count() > 1 {
-        return objects(file, text, columns);
+        return objects(file, text, columns, take);
     }
     let mut found = Records::default();
     let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty());
     for (number, (line, text)) in lines.enumerate() {
         let place = Place { line: line + 1, record: number + 1 };
-        found.push(record_of_line(file, place, text, columns));
+        found.push(record_of_line(file, place, text, columns), take)?;
     }
     Ok(found)
 }
@@ -214,14 +232,14 @@ pub(super) fn record_of_line(file: &str, place: Place, text: &str, columns: &Col
     record(file, place, value, text, columns)
 }
 
-fn objects(file: &str, text: &str, columns: &Columns) -> Result<Records, DatasetError> {
+fn objects(file: &str, text: &str, columns: &Columns, take: &mut Take<'_>) -> Result<Records, DatasetError> {
     let mut found = Records::default();
     let mut cursor = Cursor::new(file, text);
     cursor.skip_space();
     while cursor.peek().is_some() {
         let place = cursor.place();
         let (value, written) = cursor.value()?;
-        found.push(record(file, place, value, written, columns));
+        found.push(record(file, place, value, written, columns), take)?;
         cursor.skip_space();
         cursor.record += 1;
     }

@@ -60,7 +60,7 @@ pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTabl
     }
     let layout =
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
-    let records = Records::with_key("id", |options| table::split(file, &text, layout, options))?;
+    let records = Records::with_key("id", |options| table::read(file, &text, layout, options, &mut Records::keep))?;
     let (figures, others) = figures(&records.list);
     let row = |record: &Record| row(record, &figures, texts).map(Some);
     let rows = rows(file, &records.list, row, |row| (row.id.clone(), (row.variant.clone(), row.repeat)))?;

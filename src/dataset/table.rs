@@ -11,6 +11,7 @@ use std::io::Read as _;
 
 #[derive(Debug, Default)]
 pub(super) struct Records {
+    /// Those that were kept, and not taken one at a time.
     pub(super) list: Vec<Record>,
     /// Lines that hold no record, where the rest of the file can still be read.
     pub(super) faults: Vec<DatasetError>,
@@ -33,14 +34,30 @@ impl Records {
         if records.faults.is_empty() { Ok(records) } else { Err(records.faults.swap_remove(0)) }
     }
 
-    /// Takes a record, or what was wrong with it.
-    pub(super) fn push(&mut self, record: Result<Record, DatasetError>) {
+    /// Passes a record on, or notes what was wrong with it.
+    pub(super) fn push(
+        &mut self,
+        record: Result<Record, DatasetError>,
+        take: &mut Take<'_>,
+    ) -> Result<(), DatasetError> {
         match record {
-            Ok(record) => self.list.push(record),
-            Err(fault) => self.faults.push(fault),
+            Ok(record) => take(self, record),
+            Err(fault) => {
+                self.faults.push(fault);
+                Ok(())
+            }
         }
     }
+
+    #[expect(clippy::unnecessary_wraps, reason = "others that take a record may refuse it")]
+    pub(super) fn keep(&mut self, record: Record) -> Result<(), DatasetError> {
+        self.list.push(record);
+        Ok(())
+    }
 }
+
+/// Takes the next record, with what is known of the file before it.
+pub(super) type Take<'t> = dyn FnMut(&mut Records, Record) -> Result<(), DatasetError> + 't;
 
 /// The layout that a file's name or its header line shows.
 pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {
@@ -57,8 +74,14 @@ pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout
     }
 }
 
-/// Splits a table into records, each cell a text under its column's name.
-pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOptions) -> Result<Records, DatasetError> {
+/// Hands the rows of a table out as records, each cell a text under its column's name.
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    layout: Layout,
+    options: &ReadOptions,
+    take: &mut Take<'_>,
+) -> Result<Records, DatasetError> {
     let (begin, declared) = begin(text);
     let (before, text) = text.split_at(begin);
     let mut lines = LineCounter { text, at: 0, line: 1 + newlines(before.as_bytes()) };
@@ -103,7 +126,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOption
         let cells = header.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
         let fields: Map<String, Value> =
             cells.map(|(name, cell)| (name.clone(), Value::String(cell.to_owned()))).collect();
-        found.list.push(Record { place: Place { line, record: number }, fields });
+        take(&mut found, Record { place: Place { line, record: number }, fields })?;
     }
     if number > 0 && is_open(&text[lines.at..], separator) {
         return Err(unclosed(file, lines.line));

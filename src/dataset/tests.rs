@@ -47,6 +47,10 @@ fn hotpotqa_official() {
     assert_eq!(first.meta["dev_index"], 7);
     assert_eq!(dataset.questions[1].answer_kind, AnswerKind::Span);
     assert_eq!(dataset.questions[1].index, 1);
+    let reduce = Some((|question: &mut Question| question.context.clear()) as fn(&mut Question));
+    let reduced = load("x.json", OFFICIAL.as_bytes(), &ReadOptions { reduce, ..ReadOptions::default() }).unwrap();
+    assert!(reduced.questions.iter().all(|question| question.context.is_empty()));
+    assert_eq!(reduced.questions[0].supporting_facts, first.supporting_facts);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::job::Job;
 use super::plan::{Due, Plan, differences, differences_of_parts};
 use super::prices::price_origin;
 use super::prompt_forms::layout_notes;
-use super::questions::{self, write_questions};
+use super::questions;
 use super::stopping::{self, Watch};
 use super::summary::{Summary, warnings};
 use crate::base::line_diff::line_diff;
@@ -200,7 +200,7 @@ impl OutputPlan {
             self.folder.write_experiment(text)?;
         }
         if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
-            write_questions(&self.folder, &job.plan.questions)?;
+            self.folder.write_questions(job.plan.questions.iter().map(Arc::as_ref))?;
         }
         Ok(())
     }
@@ -214,7 +214,7 @@ impl OutputPlan {
         }
         // The first one may have been killed before it came to this.
         if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
-            write_questions(&self.folder, &job.plan.questions)?;
+            self.folder.write_questions(job.plan.questions.iter().map(Arc::as_ref))?;
         }
         if let Some(before) = self.folder.shard(shard)? {
             let manifest = &mut job.manifest;

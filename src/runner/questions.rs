@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::model::is_on;
-use super::stored;
+use super::stored::{self, drop_distractors};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Question, Selection};
@@ -154,7 +154,8 @@ impl SelectedQuestions {
         {
             return Ok(stored);
         }
-        let dataset = load(&spec.path, &spec.settings).map_err(|error| match folder {
+        let options = ReadOptions { reduce: Some(drop_distractors), ..options(&spec.settings)? };
+        let dataset = load_with(&spec.path, &options).map_err(|error| match folder {
             Some(folder) if piped => not_piped(folder, &error),
             _ => error,
         })?;
@@ -232,8 +233,4 @@ fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
     let bad = Some(dataset.skipped.len()).filter(|bad| *bad > 0);
     let all = bad.map(|bad| format!("note: {} left out of {path}", counted(bad, "bad record")));
     read.chain(each).chain(all).collect()
-}
-
-pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
-    Ok(folder.write_questions(questions.iter().map(|question| stored::stored_question(question)))?)
 }

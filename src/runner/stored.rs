@@ -70,13 +70,12 @@ impl Evidence {
     }
 }
 
-/// What of a question is kept in a run's folder: all but the paragraphs that no supporting fact is from.
-pub(super) fn stored_question(question: &Question) -> Question {
+/// Drops what a run does not need of a question, and its folder does not keep: paragraphs that no supporting fact is from.
+pub(super) fn drop_distractors(question: &mut Question) {
     let gold = GoldEvidence::of(question);
     let pages = || gold.iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages);
-    let context = question.context.iter().filter(|paragraph| pages().any(|page| is_same_page(page, &paragraph.title)));
-    let context = context.cloned().collect();
-    Question { context, ..question.clone() }
+    question.context.retain(|paragraph| pages().any(|page| is_same_page(page, &paragraph.title)));
+    question.context.shrink_to_fit();
 }
 
 /// The questions of a run: those in its folder, else those of the file that it read; or why there are none.

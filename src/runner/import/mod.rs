@@ -19,7 +19,7 @@ pub(crate) use notebook::import_notebook;
 
 use super::error::RunError;
 use super::store::{RunFolder, StoreError};
-use super::stored::stored_question;
+use super::stored::drop_distractors;
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{DatasetRecord, Manifest, Question, Trajectory, Variant};
@@ -118,7 +118,11 @@ fn write_run<'t>(
     episodes: impl IntoIterator<Item = &'t Trajectory>,
 ) -> Result<(), StoreError> {
     let name = &manifest.dataset.name;
-    let stored = |question: &Question| Question { dataset: name.clone(), ..stored_question(question) };
+    let stored = |question: &Question| {
+        let mut stored = Question { dataset: name.clone(), ..question.clone() };
+        drop_distractors(&mut stored);
+        stored
+    };
     RunFolder::build(out, |new| {
         new.write_manifest(manifest)?;
         new.write_questions(questions.into_iter().map(|question| stored(question.borrow())))?;

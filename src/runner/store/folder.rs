@@ -13,6 +13,7 @@ use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant, sha256
 use crate::net::recording::{TEMPORARY, create_beside, create_own_folder, sync_folder};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
@@ -175,11 +176,15 @@ impl RunFolder {
 
     /// Refuses a question that takes more than half of the longest line, before anything is paid: the line of each of its
     /// episodes holds the question, too.
-    pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
+    pub(crate) fn write_questions(
+        &self,
+        questions: impl Iterator<Item = impl Borrow<Question>>,
+    ) -> Result<(), StoreError> {
         const MOST: u64 = MAX_LINE_BYTES / 2;
         replace_with(&self.questions_path(), |file| {
             for question in questions {
-                let line = serde_json::to_vec(&question)?;
+                let question = question.borrow();
+                let line = serde_json::to_vec(question)?;
                 if line.len() as u64 > MOST {
                     let why = format!("the question `{}` is longer than {}", excerpt(&question.id), size(MOST));
                     return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
