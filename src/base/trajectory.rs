@@ -433,7 +433,7 @@ impl Call {
 
     /// Whether it is one of [`Call::failed`].
     pub fn has_failed(&self) -> bool {
-        self.cause.is_some_and(|cause| cause == Cause::UnknownReason || cause.is_passing())
+        self.cause.is_some_and(|cause| matches!(cause, Cause::UnknownReason | Cause::Recording) || cause.is_passing())
     }
 
     /// Whether it ended by a failure of the server, and was taken for an answer. Only records of earlier versions have such
@@ -592,7 +592,7 @@ impl Paid {
     }
 
     pub fn of_call<S: Text>(call: &Call<S>) -> Self {
-        if call.cached {
+        if call.cached || call.copied {
             return Self::default();
         }
         let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.length()));

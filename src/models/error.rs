@@ -45,6 +45,9 @@ pub enum ModelError {
     Net(NetError),
     #[error(transparent)]
     Tape(#[from] TapeError),
+    /// The server answered, and the answer could not be recorded.
+    #[error("{error}")]
+    Unrecorded { error: TapeError, usage: Option<Usage> },
     #[error("the budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.
@@ -82,7 +85,7 @@ impl ModelError {
             Self::Undecodable { .. } => Cause::BadAnswer,
             Self::Unexplained { .. } => Cause::UnknownReason,
             Self::Net(error) => error.cause(),
-            Self::Tape(_) => Cause::Recording,
+            Self::Tape(_) | Self::Unrecorded { .. } => Cause::Recording,
             Self::Budget { .. } | Self::Other(_) => Cause::Other,
         };
         Failure { service: Service::Model, cause }
@@ -105,6 +108,7 @@ impl ModelError {
             Self::Exhausted { attempts, cause, usage: Some(usage), .. } => {
                 Some(Call::failed(request, *cause, None, Some(*usage), *attempts))
             }
+            Self::Unrecorded { usage, .. } => Some(Call::failed(request, Cause::Recording, None, *usage, 1)),
             _ => None,
         }
     }
@@ -136,7 +140,7 @@ impl ModelError {
                 "check the server's log, and that --base-url is the URL of the API, which usually ends in /v1"
             }
             Self::Net(error) => error.hint()?,
-            Self::Tape(error) => error.hint(),
+            Self::Tape(error) | Self::Unrecorded { error, .. } => error.hint(),
             Self::Budget { which: BudgetKind::Calls, .. } => "continue with --resume and a larger --max-calls",
             Self::Budget { which: BudgetKind::Tokens, .. } => "continue with --resume and a larger --budget-tokens",
             Self::Budget { which: BudgetKind::Usd, .. } => "continue with --resume and a larger --budget-usd",
@@ -170,8 +174,8 @@ pub fn refused_setting(message: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::ModelError;
-    use crate::base::Cause;
+    use super::{ModelError, TapeError};
+    use crate::base::{Cause, Decoding, Prompt, Request, Usage};
     use crate::net::NetError;
 
     #[test]
@@ -202,6 +206,12 @@ mod tests {
         ] {
             assert!(refused(cause, message).is_some_and(|found| found.contains(hint)), "{message}");
         }
+        let (path, usage) = ("r".into(), Some(Usage::new(7, 3)));
+        let unrecorded = ModelError::Unrecorded { error: TapeError::Stopped { path }, usage };
+        let call = unrecorded
+            .charged_call(&Request::new(Prompt::text("p".into(), String::new()), vec![], Decoding::default()))
+            .expect("the server answered");
+        assert!(call.has_failed() && call.usage == usage && unrecorded.hint().is_some());
         let gone = NetError::Connect { host: "h".into(), reason: "refused".into(), refused: true, unknown: false };
         assert!(ModelError::Net(gone).hint().is_some_and(|h| h.contains("is the server up")));
     }

@@ -7,7 +7,7 @@
 //! whatever its calls are called, so a cache knows requests by the ids of that version, and a recording that does not have a
 //! request is asked for it with them.
 
-use super::{CompletionFuture, Model, OnEvent, Unsupported, report};
+use super::{CompletionFuture, Model, ModelError, OnEvent, Unsupported, report};
 use crate::base::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, tool::first_version_call_id};
 use crate::net::recording::{Cache, CanonicalRequest, Kind, Recorder, Replayed, Wrapped};
 use crate::net::redact;
@@ -81,8 +81,10 @@ impl Model for Recording {
         // Before the first poll: the order of the calls decides which occurrence of a request this is.
         let place = self.tape.place(self.identity.request(request, None));
         async move {
+            self.tape.check()?;
             let completion = self.inner.complete(request, on_event).await?;
-            self.tape.record(place, &completion).await?;
+            let recorded = self.tape.record(place, &completion).await;
+            recorded.map_err(|error| ModelError::Unrecorded { error, usage: completion.usage })?;
             Ok(completion)
         }
         .boxed()

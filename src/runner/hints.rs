@@ -20,7 +20,7 @@ const NO_CALL: &str = "does the server parse tool calls (llama.cpp: --jinja and 
 pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
     match failure {
         Some(Failure { service: Service::Model, cause }) => model(cause, detail, variant, manifest),
-        Some(Failure { service: Service::Wikipedia, cause }) => wikipedia(cause, variant),
+        Some(Failure { service: Service::Wikipedia, cause }) => wikipedia(cause, detail, variant),
         // Records of earlier versions have no cause.
         None => "`wikitrail show` prints such an episode, and --resume runs it again".to_owned(),
     }
@@ -79,6 +79,7 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         Cause::TokenLimit => "raise --max-tokens".to_owned(),
         Cause::Empty | Cause::MalformedCall => EMPTY.to_owned(),
         Cause::UnknownReason => format!("{UNKNOWN_REASON_HINT}; then --resume"),
+        Cause::Recording if detail.contains(UNWRITTEN) => UNWRITTEN_HINT.to_owned(),
         Cause::Recording => {
             "the recording has other requests: replay with the settings it was made with, or record again".to_owned()
         }
@@ -183,7 +184,11 @@ fn retriever(cause: Cause, site: &str) -> Option<String> {
     })
 }
 
-fn wikipedia(cause: Cause, variant: &Variant) -> String {
+/// What the errors of a recording that cannot be written say.
+const UNWRITTEN: &str = "cannot append to";
+const UNWRITTEN_HINT: &str = "free some space, or make the file of --record writable; then --resume";
+
+fn wikipedia(cause: Cause, detail: &str, variant: &Variant) -> String {
     let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), MAX_ADDRESS_CHARS);
     if WikiName::of(&variant.wiki).kind == WikiKind::Retriever
         && let Some(hint) = retriever(cause, &site)
@@ -216,6 +221,7 @@ fn wikipedia(cause: Cause, variant: &Variant) -> String {
         Cause::Timeout => "raise --wiki-timeout, or lower --wiki-concurrency; then --resume".to_owned(),
         Cause::ServerError => "the site has trouble of its own: --resume later".to_owned(),
         Cause::Connection => format!("check the network, and whether {site} can be reached; then --resume"),
+        Cause::Recording if detail.contains(UNWRITTEN) => UNWRITTEN_HINT.to_owned(),
         Cause::Recording => {
             "the recording has other searches: replay with the settings it was made with, or record again".to_owned()
         }

@@ -64,6 +64,7 @@ impl Source for Recording {
         let place = self.tape.place(self.identity.request(asked, None));
         let answer = self.inner.retrieve(asked);
         async move {
+            self.tape.check()?;
             let found = answer.await;
             let answer = match &found {
                 Ok(found) => Answer::Found(Box::new(found.clone())),

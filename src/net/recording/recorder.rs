@@ -10,7 +10,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -21,6 +21,8 @@ pub struct Recorder {
     counter: Counter,
     dropped: Option<u64>,
     left_out: Mutex<LeftOut>,
+    /// Why the first line that was lost could not be written.
+    failed: OnceLock<TapeError>,
 }
 
 /// Answers that are not in the recording, because their lines could not be read again.
@@ -49,7 +51,7 @@ impl Recorder {
         let dropped = repair(&mut lines)?;
         let append = move |batch: Vec<Vec<u8>>| Ok(lines.append(&batch.concat())?);
         let writer = Writer::start(path.to_owned(), append)?;
-        Ok(Self { writer, counter: Counter::default(), dropped, left_out: Mutex::default() })
+        Ok(Self { writer, counter: Counter::default(), dropped, left_out: Mutex::default(), failed: OnceLock::new() })
     }
 
     /// Bytes of the incomplete last line that was removed on opening.
@@ -89,7 +91,13 @@ impl Recorder {
             left_out.first.get_or_insert_with(|| (asked.kind, asked.request.get().into()));
             return Ok(());
         }
-        self.writer.write(line).await
+        let written = self.writer.write(line).await;
+        written.inspect_err(|error| drop(self.failed.set(error.clone())))
+    }
+
+    /// Refuses further requests once an answer could not be written: it was paid for, and the next one would be lost too.
+    pub fn check(&self) -> Result<(), TapeError> {
+        self.failed.get().map_or(Ok(()), |error| Err(error.clone()))
     }
 }
 
