@@ -6,7 +6,7 @@ use crate::base::text::counted;
 use crate::base::{Manifest, sha256_hex};
 use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
-use crate::runner::plan::differences_of_parts;
+use crate::runner::plan::{changed_prices, differences_of_parts};
 use crate::runner::store::{Keep, Records, RunFolder, Union};
 use crate::runner::summary::{left_out, warnings};
 use std::collections::{BTreeSet, HashSet};
@@ -46,24 +46,27 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     }
     let mut union = Union::of(&records)?;
     let settled = union.conflicts();
-    match keep {
-        Some(keep) => union.settle(keep),
-        None => refuse_conflicts(&union)?,
-    }
+    let dropped = match keep {
+        Some(keep) => union.settle(keep)?,
+        None => refuse_conflicts(&union).map(|()| HashSet::new())?,
+    };
     let mut manifest = manifest(&sources)?;
+    notes.extend(sources.iter().flat_map(|source| changed_prices(&source.manifest, &manifest)));
     let folders: Vec<&RunFolder> = sources.iter().map(|source| &source.folder).collect();
     let written = RunFolder::build(out, |new| {
         manifest.paid = new.write_union(&union, &folders, &records)?;
         notes.extend(copy_texts(new, &manifest, &folders)?);
-        notes.extend(annotations::carry(&folders, new)?);
+        notes.extend(annotations::carry(&folders, new, &dropped)?);
         notes.extend(judges::carry::<Verdict>(&folders, new)?);
         notes.extend(judges::carry::<Reading>(&folders, new)?);
         Ok::<(), RunError>(new.write_manifest(&manifest)?)
     });
     notes.extend(written?);
-    let measured = union.keys().filter(|(_, measured)| *measured).count();
-    let (episodes, copies) = (union.len(), union.copies);
-    let planned = manifest.planned_in_all();
+    // Episodes of variants that the run no longer has are kept, and not planned.
+    let is_planned = |name: &str| manifest.variants.iter().any(|variant| variant.name == name);
+    let planned_keys = || union.keys().filter(|(_, variant, _)| is_planned(variant));
+    let (episodes, measured) = (planned_keys().count(), planned_keys().filter(|(.., measured)| *measured).count());
+    let (planned, copies) = (manifest.planned_in_all(), union.copies);
     Ok(Merged { folder: out.to_owned(), planned, episodes, measured, copies, settled, notes })
 }
 

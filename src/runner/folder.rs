@@ -3,7 +3,7 @@
 use super::costs::Estimate;
 use super::error::RunError;
 use super::job::Job;
-use super::plan::{Due, Plan, differences, differences_of_parts};
+use super::plan::{Due, Plan, changed_prices, differences, differences_of_parts};
 use super::prices::price_origin;
 use super::prompt_forms::layout_notes;
 use super::questions;
@@ -170,6 +170,7 @@ impl OutputPlan {
         // Another process may have started or ended a run here between the look and the lock.
         let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
         let is_renewed = refuse_other_run(&self.folder, recorded.as_ref(), job, self.resume, None)?;
+        job.notes.extend(recorded.iter().flat_map(|before| changed_prices(before, &job.manifest)).collect::<Vec<_>>());
         if is_renewed {
             self.folder.clear(lock)?;
         }

@@ -3,6 +3,7 @@
 use super::branch::PLACEBO;
 use crate::base::text::visible_line;
 use crate::base::{DatasetRecord, Fork, Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
+use crate::models::Price;
 use crate::runner::agent::Episode;
 use crate::runner::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::runner::store::Records;
@@ -106,6 +107,22 @@ impl Plan {
         }
         due
     }
+}
+
+/// A note for each variant that has another price in `now` than in `before`.
+pub(crate) fn changed_prices(before: &Manifest, now: &Manifest) -> Vec<String> {
+    let rates = |variant: &Variant| variant.price.as_ref().map(Price::from);
+    let other = |variant: &&Variant| {
+        let known = before.variants.iter().find(|known| known.name == variant.name);
+        known.is_some_and(|known| rates(known) != rates(variant))
+    };
+    let note = |variant: &Variant| {
+        let name = visible_line(&variant.name, 100);
+        format!(
+            "note: {name} has several prices: recorded episodes keep their cost; budgets and what was spent take the price in the manifest for all"
+        )
+    };
+    now.variants.iter().filter(other).map(note).collect()
 }
 
 pub(crate) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {

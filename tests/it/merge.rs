@@ -101,6 +101,10 @@ fn different_results_of_an_episode_are_named_and_kept_only_on_purpose() {
         let found = records.find(|kept| kept["key"] == record["key"]).expect("the episode");
         assert_eq!(found["answer"] == answer, keep == "last");
     }
+    // A copy of a record that differs is a copy, whichever record comes first.
+    dir.wikitrail(&["merge", "copy", "--out", "copy2"]).ok();
+    let kept = dir.wikitrail(&["merge", "disk1/r", "copy", "copy2", "--out", "c", "--keep", "last", "--json"]).json();
+    assert_eq!(kept["settled"], 1);
 }
 
 fn lines_of(dir: &WorkDir, name: &str) -> usize {

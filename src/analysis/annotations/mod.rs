@@ -16,7 +16,7 @@ use crate::runner::store::{RunFolder, Skipped, StoreError, append_lines, carry_l
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 #[cfg(test)]
 mod tests;
@@ -240,9 +240,19 @@ pub(crate) fn append(folder: &RunFolder, annotations: &[Annotation]) -> Result<(
     append_lines(&folder.annotations(), annotations)
 }
 
-/// Writes the judgements of several folders of one run into a new one, each line once.
-pub(crate) fn carry(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
-    carry_lines(folders.iter().map(|folder| folder.annotations()), &new.annotations(), parse)
+/// Writes the judgements of several folders of one run into a new one, each line once, but for those on records that are
+/// `dropped`, which have these keys and starts.
+pub(crate) fn carry(
+    folders: &[&RunFolder],
+    new: &RunFolder,
+    dropped: &HashSet<(String, String)>,
+) -> Result<Vec<String>, StoreError> {
+    let kept = |line: &[u8]| {
+        let Annotation { key, started_at, .. } = parse(line)?;
+        let is_dropped = started_at.is_some_and(|at| dropped.contains(&(key, at)));
+        if is_dropped { Err("it judges a record that is not kept".to_owned()) } else { Ok(()) }
+    };
+    carry_lines(folders.iter().map(|folder| folder.annotations()), &new.annotations(), kept)
 }
 
 /// What a person types after reading an episode.

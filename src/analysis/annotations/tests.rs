@@ -5,6 +5,7 @@ use super::{
 };
 use crate::runner::store::RunFolder;
 use crate::scoring::FailureClass;
+use std::collections::HashSet;
 use std::io::Write as _;
 
 const LEVEL: f64 = 0.95;
@@ -125,15 +126,19 @@ fn several_folders_give_each_line_once() {
     append(&two, &[first, second]).expect("appended");
     let mut file = std::fs::File::options().append(true).open(two.annotations()).expect("there");
     file.write_all(b"{\"v\": 9}\n{\"v\":").expect("written");
-    let notes = carry(&[&one, &two], &new).expect("carried");
+    let dropped = HashSet::from([("k2".to_owned(), "2026".to_owned())]);
+    let on_dropped = Annotation { started_at: Some("2026".to_owned()), ..said("k2", "ben", "01", "loop") };
+    append(&one, &[on_dropped]).expect("appended");
+    let notes = carry(&[&one, &two], &new, &dropped).expect("carried");
     // What is no judgement may be a line of any file.
-    assert_eq!(notes.len(), 2, "{notes:?}");
-    assert!(notes[0].contains(":3: not a judgement: ") && notes[0].ends_with("; left out"), "{notes:?}");
-    assert!(notes[1].contains(":4: the last line is incomplete"), "{notes:?}");
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert!(notes[0].ends_with(":2: it judges a record that is not kept; left out"), "{notes:?}");
+    assert!(notes[1].contains(":3: not a judgement: ") && notes[1].ends_with("; left out"), "{notes:?}");
+    assert!(notes[2].contains(":4: the last line is incomplete"), "{notes:?}");
     let read = Annotations::read(&new).expect("read");
     assert_eq!((read.latest().len(), read.skipped.len()), (2, 0));
     let (_d, none) = folder();
-    carry(&[&none], &none).expect("nothing to carry");
+    carry(&[&none], &none, &HashSet::new()).expect("nothing to carry");
     assert!(!none.annotations().exists());
 }
 

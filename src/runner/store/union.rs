@@ -6,7 +6,7 @@ use super::lock::hold_still;
 use super::{Journal, PaidByVariant, Records, RunFolder, StoreError};
 use crate::base::Trajectory;
 use crate::net::recording::{FolderBeside, sync_folder};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ type Entry = (usize, usize);
 pub(crate) struct Union<'a> {
     records: &'a [Records],
     entries: Vec<Entry>,
-    conflicts: Vec<[Entry; 2]>,
+    /// Records that differ from the first one of their episode.
+    conflicts: BTreeMap<Entry, Vec<Entry>>,
     pub(crate) copies: usize,
     /// What these have cost: it was paid once.
     pub(crate) copied: PaidByVariant,
@@ -44,7 +45,7 @@ impl<'a> Union<'a> {
     /// Finds the record of each episode: a measured one comes before one that is not, a later attempt before an earlier one.
     pub(crate) fn of(records: &'a [Records]) -> Result<Self, StoreError> {
         let mut union =
-            Self { records, entries: Vec::new(), conflicts: Vec::new(), copies: 0, copied: PaidByVariant::new() };
+            Self { records, entries: Vec::new(), conflicts: BTreeMap::new(), copies: 0, copied: PaidByVariant::new() };
         let mut seen: HashMap<&str, usize> = HashMap::new();
         for (folder, of_folder) in records.iter().enumerate() {
             for (place, head) in of_folder.heads().enumerate() {
@@ -66,14 +67,24 @@ impl<'a> Union<'a> {
         match (was.measured, is.measured) {
             (true, false) => {}
             (false, true) => self.entries[at] = new,
-            (measured, _) if self.are_equal(old, new)? => {
-                self.copies += usize::from(measured);
-                *self.copied.entry(is.variant.clone()).or_default() += is.paid;
+            _ if self.are_equal(old, new)? => self.copy(new),
+            (true, _) => {
+                let known = self.conflicts.get(&old).into_iter().flatten();
+                if known.map(|other| self.are_equal(*other, new)).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+                    self.copy(new);
+                } else {
+                    self.conflicts.entry(old).or_default().push(new);
+                }
             }
-            (true, _) => self.conflicts.push([old, new]),
             (false, _) => self.entries[at] = new,
         }
         Ok(())
+    }
+
+    fn copy(&mut self, (folder, place): Entry) {
+        let head = self.records[folder].head(place);
+        self.copies += usize::from(head.measured);
+        *self.copied.entry(head.variant.clone()).or_default() += head.paid;
     }
 
     fn are_equal(&self, one: Entry, other: Entry) -> Result<bool, StoreError> {
@@ -89,35 +100,34 @@ impl<'a> Union<'a> {
 
     pub(crate) fn first_conflicts(&self, most: usize) -> Result<Vec<Conflict>, StoreError> {
         let place = |(folder, place): Entry| self.records[folder].file_and_line(place);
-        let conflict = |pair: &[Entry; 2]| {
-            let trajectory = self.records[pair[0].0].trajectory(pair[0].1)?;
-            let Trajectory { id, variant, repeat, .. } = trajectory;
-            Ok(Conflict { id, variant, repeat, places: [place(pair[0])?, place(pair[1])?] })
+        let conflict = |(first, others): (&Entry, &Vec<Entry>)| {
+            let Trajectory { id, variant, repeat, .. } = self.records[first.0].trajectory(first.1)?;
+            Ok(Conflict { id, variant, repeat, places: [place(*first)?, place(others[0])?] })
         };
         self.conflicts.iter().take(most).map(conflict).collect()
     }
 
-    /// Takes the earlier or the later of two records where they differ.
-    pub(crate) fn settle(&mut self, keep: Keep) {
-        let conflicts = std::mem::take(&mut self.conflicts);
-        if keep == Keep::First {
-            return;
-        }
-        let records = self.records;
-        let key = |(folder, place): Entry| records[folder].head(place).key.as_str();
-        let mut latest: HashMap<&str, Entry> = conflicts.iter().map(|[_, new]| (key(*new), *new)).collect();
+    /// Takes the first or the last of the records of an episode where they differ. Returns the key and the start of the others.
+    pub(crate) fn settle(&mut self, keep: Keep) -> Result<HashSet<(String, String)>, StoreError> {
+        let mut dropped = HashSet::new();
         for entry in &mut self.entries {
-            *entry = latest.remove(key(*entry)).unwrap_or(*entry);
+            let Some(mut others) = self.conflicts.remove(entry) else { continue };
+            if keep == Keep::Last
+                && let Some(last) = others.last_mut()
+            {
+                std::mem::swap(entry, last);
+            }
+            for (folder, place) in others {
+                let Trajectory { key, started_at, .. } = self.records[folder].trajectory(place)?;
+                dropped.insert((key, started_at));
+            }
         }
+        Ok(dropped)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, bool)> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let head = |(folder, place): &Entry| self.records[*folder].head(*place);
-        self.entries.iter().map(head).map(|head| (head.key.as_str(), head.measured))
+        self.entries.iter().map(head).map(|head| (head.key.as_str(), head.variant.as_str(), head.measured))
     }
 
     pub(crate) fn paid(&self) -> PaidByVariant {
@@ -176,7 +186,7 @@ impl RunFolder {
         records: &[Records],
     ) -> Result<PaidByVariant, StoreError> {
         super::journal::replace_with(&self.lines(TRAJECTORIES, ""), |file| union.write(file))?;
-        let measured: HashSet<&str> = union.keys().filter(|(_, measured)| *measured).map(|(key, _)| key).collect();
+        let measured: HashSet<&str> = union.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
         let (mut paid, mut open, mut is_journaled) = (PaidByVariant::new(), Episodes::new(), false);
         for (folder, records) in folders.iter().zip(records) {
             for (variant, cost) in folder.paid(records, None)? {
