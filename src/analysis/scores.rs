@@ -196,10 +196,10 @@ fn spent(spending: &Spending) -> Option<String> {
 /// What was paid of the cost in the table, where answers came from the cache.
 fn from_cache(summary: &Summary) -> Option<String> {
     let cost: f64 = summary.variants.iter().filter_map(|variant| variant.score.cost_usd).sum();
-    let paid = summary.spending.measured.cost_usd?;
+    let cached = summary.cached_usd();
     // Less than what is printed is a difference of rounding.
-    (cost - paid >= 0.00005).then(|| {
-        let cached = cost - paid;
+    (cached >= 0.00005).then(|| {
+        let paid = cost - cached;
         format!("paid: {paid:.4} USD of the {cost:.4} USD; the cache's answers would have cost {cached:.4} USD")
     })
 }

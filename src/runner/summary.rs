@@ -80,6 +80,8 @@ pub struct VariantScore {
     /// Its right answers, where the run has a variant of the same model with tools, and one without.
     right: Option<RightAnswers>,
     paid: Paid,
+    /// Tokens of measured episodes' answers from a cache.
+    cached: Usage,
 }
 
 /// Lines that are named when they cannot be read.
@@ -140,6 +142,14 @@ impl Summary {
         *self.reasons.entry(line).or_default() += 1;
     }
 
+    /// What the answers from a cache would have cost, in US dollars, where the price is known.
+    pub(crate) fn cached_usd(&self) -> f64 {
+        let variants = self.manifest.variants.iter().zip(&self.variants);
+        let of =
+            |(variant, score): (&Variant, &VariantScore)| Some(Price::from(variant.price.as_ref()?).of(score.cached));
+        variants.filter_map(of).sum()
+    }
+
     /// Scores a run, by its dataset's metric unless one is named. Lines that cannot be read are left out, with a note.
     pub fn of(folder: &Path, metric: Option<Metric>) -> Result<Self, RunError> {
         Self::of_each(folder, metric, |_| {})
@@ -181,7 +191,7 @@ impl Summary {
             manifest,
             ..Self::default()
         };
-        let (mut show_id, mut lines) = (None, FailureLines::new());
+        let (mut show_id, mut lines, mut retired) = (None, FailureLines::new(), PaidByVariant::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
@@ -189,7 +199,12 @@ impl Summary {
             }
             summary.note(&trajectory, &mut lines);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
-            let Some((variant, tally)) = of_it else { continue };
+            let Some((variant, tally)) = of_it else {
+                if trajectory.measured() {
+                    *retired.entry(trajectory.variant.clone()).or_default() += Paid::of(&trajectory);
+                }
+                continue;
+            };
             if watch.as_ref().is_some_and(|watch| watch.is_after_stop(&trajectory.id)) {
                 // An episode after the stop is in no figure; it was paid for like the others.
                 if trajectory.measured() {
@@ -205,7 +220,7 @@ impl Summary {
         }
         let scored = |(variant, tally): (_, Tally)| VariantScore { score: tally.score(), ..variant };
         summary.variants = variants.into_iter().map(scored).collect();
-        let measured = summary.variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
+        let measured = summary.variants.iter().map(|score| (score.name.clone(), score.paid)).chain(retired).collect();
         summary.spending = Spending::of(&summary.manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         summary.stopping = watch.map(|watch| watch.stopping());
         summary.show_id = show_id.map(|(id, _)| id);
@@ -401,6 +416,10 @@ impl VariantScore {
         self.episode_ms = self.episode_ms.zip(trajectory.timed_ms()).map(|(sum, ms)| sum.saturating_add(ms));
         if trajectory.measured() {
             self.paid += Paid::of(trajectory);
+            let calls = trajectory.steps.iter().flat_map(|step| &step.calls);
+            calls
+                .filter(|call| call.cached && !call.copied)
+                .for_each(|call| self.cached += call.usage.unwrap_or_default());
             self.shortfalls += Shortfalls::of(trajectory);
             self.prompts += PromptGrowth::of(trajectory);
         } else {
@@ -417,7 +436,7 @@ fn offer(kept: &mut Option<(String, bool)>, episode: &ScoredEpisode) {
     }
 }
 
-/// What a run has cost: `total = measured + unfinished + discarded`.
+/// What a run has cost, variants included that are no longer part of it: `total = measured + unfinished + discarded`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Spending {
     pub total: Expenditure,
@@ -440,7 +459,7 @@ impl Spending {
     /// Of what was paid for, `measured` went to measured episodes and `unfinished` to those that have not ended.
     fn of(manifest: &Manifest, measured: &PaidByVariant, (paid, unfinished): &(PaidByVariant, PaidByVariant)) -> Self {
         let mut spending = Self::default();
-        for variant in &manifest.variants {
+        for variant in manifest.known_variants() {
             let of = |part: &PaidByVariant| part.get(&variant.name).copied().unwrap_or_default();
             let (measured, total, unfinished) = (of(measured), of(paid), of(unfinished));
             let price = variant.price.as_ref().map(Price::from);

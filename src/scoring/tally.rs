@@ -175,6 +175,10 @@ impl Tally {
         let mut score = self.score.clone();
         if let Some(questions) = &self.questions {
             questions.means(&mut score);
+            // Until a question has a second measured episode, nothing differs from a run without repeats.
+            if score.questions.is_none() {
+                score.f1_variance = self.f1.variance();
+            }
             return score;
         }
         if scored > 0 {
@@ -306,7 +310,8 @@ impl Questions {
             score.add_attempt(sums.right / float(sums.scored), sums.attempted / float(sums.scored));
         }
         (score.em, score.f1) = (em, f1);
-        score.questions = Some(QuestionMeans { n, em_variance, f1_variance });
+        let is_repeated = scored().any(|sums| sums.scored > 1);
+        score.questions = is_repeated.then_some(QuestionMeans { n, em_variance, f1_variance });
         let all = |sums: &Sums| float(sums.scored + sums.missing);
         let (low, _) = mean(self.0.values().map(|sums| sums.em / all(sums)));
         let (high, _) = mean(self.0.values().map(|sums| (sums.em + float(sums.missing)) / all(sums)));

@@ -341,7 +341,7 @@ impl RunFolder {
         shard: Option<Shard>,
     ) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
         let parts = if shard.is_some() { BTreeSet::from([part(shard)]) } else { self.parts(None)? };
-        let (mut sum, mut unfinished, mut recorded) = Default::default();
+        let (mut sum, mut unfinished) = Default::default();
         let add = |sum: &mut PaidByVariant, paid: PaidByVariant| {
             for (variant, paid) in paid {
                 *sum.entry(variant).or_default() += paid;
@@ -349,7 +349,6 @@ impl RunFolder {
         };
         for part in parts {
             let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));
-            add(&mut recorded, paid.clone());
             // Variants that are not journaled cost nothing.
             let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
             add(&mut unfinished, journaled.unfinished(records));
@@ -357,8 +356,8 @@ impl RunFolder {
             add(&mut sum, paid);
         }
         // Journals lack what a full disk kept out of them. An episode that goes on elsewhere is in the journal of one part and
-        // recorded in another, so that only those of all parts compare.
-        for (variant, of_episodes) in recorded.into_iter().filter(|_| shard.is_none()) {
+        // recorded in another, so that only those of all parts compare; its earlier records have calls of the last one.
+        for (variant, of_episodes) in records.paid_for_latest().into_iter().filter(|_| shard.is_none()) {
             let known = sum.entry(variant).or_default();
             *known = known.larger(of_episodes);
         }

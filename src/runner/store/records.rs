@@ -131,6 +131,15 @@ impl Records {
         shard.map(|shard| self.paid[shard].clone()).unwrap_or_default()
     }
 
+    /// What the records that count have cost, by variant.
+    pub(super) fn paid_for_latest(&self) -> BTreeMap<String, Paid> {
+        let mut paid = BTreeMap::<String, Paid>::new();
+        for head in self.heads() {
+            *paid.entry(head.variant.clone()).or_default() += head.paid;
+        }
+        paid
+    }
+
     /// Offsets in the file at `path` of lines that another one takes the place of.
     pub(super) fn superseded(&self, path: &Path) -> HashSet<u64> {
         let of_file = |(shard, _): &&(usize, u64)| self.shards[*shard].path == path;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::{Call, Compat, Notes, Outcome, Paid, Question, Step, Trajectory, Usage, Verbatim, Vote};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -392,13 +393,24 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
         Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
     };
     let (_dir, folder, path) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
-    append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
+    let copied = Call { copied: true, ..call(counted, false) };
+    append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true), copied])]);
     let records = folder.records().unwrap();
     let usage = Usage::new(107, 13);
     let paid = records.paid(&path);
     let paid: Vec<_> = paid.iter().collect();
     assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
     assert_eq!(records.keys().count(), 1);
+    // A shard's record that another file replaces has calls which went on in the new one.
+    let paid = |calls| BTreeMap::from([("main".to_owned(), Paid { calls, ..Paid::default() })]);
+    for (part, calls, outcome) in [("", 1, Outcome::Finished), (".1-of-2", 2, Outcome::NotMeasured)] {
+        let calls_of = vec![call(counted, false); if part.is_empty() { 3 } else { 2 }];
+        let line = serde_json::to_string(&with(outcome, calls_of)).unwrap();
+        fs::write(folder.path().join(format!("trajectories{part}.jsonl")), line + "\n").unwrap();
+        let journal = folder.path().join(format!("journal{part}.jsonl"));
+        super::Journal::write(&journal, paid(calls), super::journal::Episodes::new()).unwrap();
+    }
+    assert_eq!(folder.paid(&folder.records().unwrap(), None).unwrap()["main"].calls, 3);
 }
 
 #[test]

@@ -158,6 +158,9 @@ fn repeats_of_a_question_are_averaged_first() {
     // Questions that are run once are summed as ever; one question has no variance.
     let once = sum(&episodes, 1);
     assert_eq!((once.questions, once.em), (None, Some(3.0 / 7.0)));
+    // So are questions that are to be repeated, before one of them was.
+    let begun = [of("a", "x"), of("b", "y"), of("d", "z")];
+    assert_eq!(sum(&begun, 3), sum(&begun, 1));
     let single = sum(&[of("a", "x"), of("a", "y")], 2);
     assert_eq!(single.questions, Some(QuestionMeans { n: 1, em_variance: None, f1_variance: None }));
     assert_eq!((single.em, sum(&[], 2).em, sum(&[], 2).em_bounds), (Some(0.5), None, None));
