@@ -81,7 +81,6 @@ impl<W: Write> Sheet<W> {
         for cell in cells {
             let field = match cell {
                 Cell::Text(text) => safe(text, self.options.raw),
-                Cell::Name(name) => Cow::Borrowed(*name),
                 Cell::Integer(number) => Cow::Owned(number.to_string()),
                 Cell::Real(number) => Cow::Owned(number.to_string()),
                 Cell::Flag(flag) => Cow::Borrowed(if *flag { "1" } else { "0" }),

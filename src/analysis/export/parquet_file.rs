@@ -104,7 +104,6 @@ impl ColumnBuffer {
     fn push(&mut self, cell: &Cell<'_>) -> usize {
         match (&mut self.values, cell) {
             (Values::Text(values), Cell::Text(text)) => values.push(text.as_bytes().to_vec().into()),
-            (Values::Text(values), Cell::Name(name)) => values.push(name.as_bytes().to_vec().into()),
             // Counts and times stay far below; what does not fit is shown as the largest number.
             (Values::Integer(values), Cell::Integer(number)) => {
                 values.push(i64::try_from(*number).unwrap_or(i64::MAX));

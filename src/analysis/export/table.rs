@@ -51,10 +51,8 @@ pub struct Column {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Cell<'a> {
-    /// Text from a dataset, a model, a page or a command line.
+    /// Any text: a stranger's run folder may hold a formula even where we write a digest or a time.
     Text(Cow<'a, str>),
-    /// Text that we chose ourselves: a fixed name, a digest, a time.
-    Name(&'a str),
     Integer(u64),
     Real(f64),
     Flag(bool),
@@ -176,7 +174,7 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     figure_column(&figure::F1),
     figure_column(&figure::PRECISION),
     figure_column(&figure::RECALL),
-    text_column("outcome", |scored| Cell::Name(scored.episode.trajectory.outcome.name())),
+    text_column("outcome", |scored| Cell::text(scored.episode.trajectory.outcome.name())),
     text_column("detail", |scored| Cell::of(scored.episode.trajectory.detail.as_deref(), Cell::text)),
     figure_column(&figure::STEPS),
     figure_column(&figure::CALLS),
@@ -198,10 +196,10 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     figure_column(&figure::EMPTY_LOOKUPS),
     text_column("grounding", |scored| {
         let found = scored.episode.assessment.as_ref().and_then(|assessment| assessment.grounding);
-        Cell::of(found.map(Grounding::name), Cell::Name)
+        Cell::of(found.map(Grounding::name), Cell::text)
     }),
     text_column("failure_class", |scored| {
-        Cell::of(scored.episode.failure().map(|failure| failure.class.name()), Cell::Name)
+        Cell::of(scored.episode.failure().map(|failure| failure.class.name()), Cell::text)
     }),
     text_column("failure_evidence", |scored| {
         Cell::of(scored.episode.failure().map(|failure| failure.evidence.as_str()), Cell::text)
@@ -210,9 +208,9 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     figure_column(&figure::COMPLETION_TOKENS),
     figure_column(&figure::COST_USD),
     figure_column(&figure::WALL_MS),
-    text_column("started_at", |scored| Cell::Name(&scored.episode.trajectory.started_at)),
-    text_column("compat", |scored| Cell::of(scored.episode.trajectory.compat, |compat| Cell::Name(compat.name()))),
-    text_column("key", |scored| Cell::Name(&scored.episode.trajectory.key)),
+    text_column("started_at", |scored| Cell::text(&scored.episode.trajectory.started_at)),
+    text_column("compat", |scored| Cell::of(scored.episode.trajectory.compat, |compat| Cell::text(compat.name()))),
+    text_column("key", |scored| Cell::text(&scored.episode.trajectory.key)),
     figure_column(&figure::CACHED_TOKENS),
     figure_column(&figure::CACHE_WRITE_TOKENS),
     figure_column(&figure::REASONING_TOKENS),
@@ -303,7 +301,7 @@ const STEP_COLUMNS: &[(Column, StepContent)] = &[
     (Column::integer("step"), |_, step| Cell::count(step.n)),
     (Column::integer("sample"), |_, step| Cell::of(step.sample, |sample| Cell::Integer(sample.into()))),
     (Column::text("thought"), |_, step| Cell::of(step.thought.as_deref(), Cell::text)),
-    (Column::text("tool"), |_, step| Cell::of(step.tool.map(Tool::name), Cell::Name)),
+    (Column::text("tool"), |_, step| Cell::of(step.tool.map(Tool::name), Cell::text)),
     (Column::text("input"), |_, step| Cell::of(step.input.as_deref(), Cell::text)),
     (Column::text("action_text"), |_, step| Cell::of(step.action_text.as_deref(), Cell::text)),
     (Column::text("observation"), |_, step| Cell::of(step.observation.as_deref(), Cell::text)),
@@ -332,9 +330,9 @@ const STEP_COLUMNS: &[(Column, StepContent)] = &[
         Cell::of(step.calls.last().and_then(|call| call.finish_reason.as_deref()), Cell::text)
     }),
     (Column::text("cause"), |_, step| {
-        Cell::of(step.calls.last().and_then(Call::shortfall), |cause| Cell::Name(cause.name()))
+        Cell::of(step.calls.last().and_then(Call::shortfall), |cause| Cell::text(cause.name()))
     }),
-    (Column::text("prompt_sha256"), |_, step| Cell::of(step.calls.first(), |call| Cell::Name(&call.prompt_sha256))),
+    (Column::text("prompt_sha256"), |_, step| Cell::of(step.calls.first(), |call| Cell::text(&call.prompt_sha256))),
     (Column::integer("cached_tokens"), |_, step| counted_cell(step, |usage| usage.cached_tokens)),
     (Column::integer("cache_write_tokens"), |_, step| counted_cell(step, |usage| usage.cache_write_tokens)),
     (Column::integer("reasoning_tokens"), |_, step| counted_cell(step, |usage| usage.reasoning_tokens)),
@@ -383,7 +381,7 @@ const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
     (Column::text("model"), |variant| Cell::text(&variant.model)),
     (Column::text("endpoint"), |variant| Cell::text(&variant.endpoint)),
     (Column::text("prompt"), |variant| Cell::text(&variant.prompt)),
-    (Column::text("rendered_prompt_sha256"), |variant| Cell::Name(&variant.prompt_sha256)),
+    (Column::text("rendered_prompt_sha256"), |variant| Cell::text(&variant.prompt_sha256)),
     (Column::text("question_label"), |variant| Cell::text(&variant.question_label)),
     (Column::integer("max_steps"), |variant| Cell::of(variant.max_steps, Cell::count)),
     (Column::real("temperature"), |variant| Cell::of(variant.decoding.temperature, Cell::Real)),
@@ -397,7 +395,7 @@ const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
     (Column::text("wiki_origin"), |variant| Cell::of(variant.wiki_origin.as_deref(), Cell::text)),
     (Column::text("wording"), |variant| {
         Cell::of(variant.compat, |_| {
-            Cell::Name(if variant.wording == Wording::English { "english" } else { "chinese" })
+            Cell::text(if variant.wording == Wording::English { "english" } else { "chinese" })
         })
     }),
 ];

@@ -35,7 +35,7 @@ fn trajectories() -> Vec<Trajectory> {
         "answer": "-5", "outcome": "finished", "usage": {"prompt_tokens": 5, "completion_tokens": 2, "cached_tokens": 4, "reasoning_tokens": 1},
         "cost_usd": 0.25, "started_at": "2026-01-02T03:04:05Z", "wall_ms": 99, "compat": "fixed",
         "votes": [{"answer": "-5", "normalized": "5", "count": 2}, {"answer": "a, \"b\"", "normalized": "b", "count": 1}],
-        "repairs": [{"step": 1, "kind": "missing_action"}, {"step": 1, "kind": "other"}], "key": "k1"});
+        "repairs": [{"step": 1, "kind": "missing_action"}, {"step": 1, "kind": "other"}], "key": "@k1"});
     let bare = json!({
         "v": 1, "id": "b", "index": 1, "variant": "main", "repeat": 1, "question": "东京?", "answers": [], "steps": [],
         "answer": null, "outcome": "not_measured", "detail": "no server", "usage": {"prompt_tokens": 0, "completion_tokens": 0},
@@ -49,7 +49,7 @@ fn manifest() -> Manifest {
         "v": 1, "repeats": 2, "wikitrail": "0.1.0", "git_revision": null, "command_line": [], "started_at": "", "ended_at": null,
         "dataset": {"name": "sample", "path": "q.jsonl", "sha256": "", "questions": 2, "selection": {}, "selected": 2},
         "variants": [{"name": "main", "protocol": "lagent", "options": {"labels": "v0.1"}, "method": "react",
-            "max_steps": 4, "prompt": "-p", "prompt_sha256": "ab", "question_label": "Question", "model": "openai:m",
+            "max_steps": 4, "prompt": "-p", "prompt_sha256": "=ab", "question_label": "Question", "model": "openai:m",
             "endpoint": "chat", "wiki": "html", "compat": "fixed", "wording": "chinese",
             "decoding": {"temperature": 0.7, "top_p": 1.0, "max_tokens": 100, "seed": u64::MAX}}]});
     serde_json::from_value(value).unwrap()
@@ -105,12 +105,12 @@ fn csv(table: impl Into<Layout>, options: CsvOptions) -> String {
 }
 
 /// The settings at the end of every row.
-const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai:m,chat,'-p,ab,Question,4,0.7,1,100,18446744073709551615,html,,chinese"#;
+const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai:m,chat,'-p,'=ab,Question,4,0.7,1,100,18446744073709551615,html,,chinese"#;
 
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
-     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,0.5,0,0,0,1,bridge,,2,span,c1",
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,'@k1,4,,1,,,,,0.5,0,0,0,1,bridge,,2,span,c1",
     "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,,,,,,",
 ];
 
@@ -123,7 +123,7 @@ fn questions_are_written_cell_by_cell() {
     let marked = csv(Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
     assert_eq!(marked, format!("\u{feff}{expected}"));
     let raw = csv(Table::Questions, CsvOptions { raw: true, ..CsvOptions::default() });
-    let formulas = [",'=1,", ",'=never", ",'=run,", ",'-p,"];
+    let formulas = [",'=1,", ",'=never", ",'@k1,", ",'=run,", ",'-p,", ",'=ab,"];
     assert_eq!(raw, formulas.iter().fold(expected, |text, cell| text.replace(cell, &cell.replace('\'', ""))));
 }
 
