@@ -235,6 +235,12 @@ mod tests {
             (rows[0].id.as_str(), rows[0].question.as_str(), rows[0].answer.as_deref()),
             ("", "Who?", Some("Me"))
         );
+        // What an export puts before a formula is no part of the answer; an id may be written so.
+        let rows = read("a.csv", "id,question,answer\n'-a1,'=Q?,'=1+1\n");
+        assert_eq!(
+            (rows[0].id.as_str(), rows[0].question.as_str(), rows[0].answer.as_deref()),
+            ("'-a1", "=Q?", Some("=1+1"))
+        );
         let rows = read("a.tsv", "id\tanswer\tsteps\nq\tx\t[{\"tool\": \"search\"}]\n");
         assert!(matches!(&rows[0].steps, Some(AnswerSteps::Listed(steps)) if steps[0].tool == Some(Tool::Search)));
     }

@@ -3,11 +3,11 @@
 
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record};
-use super::table::{self, Records};
+use super::table::{self, Records, unguarded};
 use super::{DatasetError, bytes, records};
 use crate::base::{excerpt, unique};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -62,7 +62,12 @@ pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTabl
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
     let records = Records::with_key("id", |options| table::read(file, &text, layout, options, &mut Records::keep))?;
     let (figures, others) = figures(&records.list);
-    let row = |record: &Record| row(record, &figures, texts).map(Some);
+    let ids: HashSet<&str> = records.list.iter().filter_map(|record| record.get("id")?.as_str()).collect();
+    let plain = |id: String| {
+        let plain = unguarded(&id);
+        if ids.contains(plain) { id } else { plain.to_owned() }
+    };
+    let row = |record: &Record| row(record, &figures, texts).map(|row| Some(ScoreRow { id: plain(row.id), ..row }));
     let rows = rows(file, &records.list, row, |row| (row.id.clone(), (row.variant.clone(), row.repeat)))?;
     Ok(ScoreTable { figures, rows, others })
 }
@@ -247,6 +252,14 @@ mod tests {
                 ("q,2", 0, None, vec![None, None, None]),
             ]
         );
+    }
+
+    #[test]
+    fn texts_are_read_as_they_were_before_an_export_guarded_them() {
+        let table = read_scores("a.csv", b"id,variant,em\n'-a,'=v,1\n'+b,'=v,1\n+b,'=v,0\n", &[]).expect("a table");
+        let rows: Vec<_> = table.rows.iter().map(|row| (row.id.as_str(), row.variant.as_deref())).collect();
+        // An id that another row has stays as it is written.
+        assert_eq!(rows, [("-a", Some("=v")), ("'+b", Some("=v")), ("+b", Some("=v"))]);
     }
 
     #[test]

@@ -31,7 +31,19 @@ impl Records {
     ) -> Result<Self, DatasetError> {
         let columns = Columns { question: Some(key.to_owned()), ..Columns::default() };
         let mut records = split(&ReadOptions { columns, ..ReadOptions::default() })?;
-        if records.faults.is_empty() { Ok(records) } else { Err(records.faults.swap_remove(0)) }
+        if !records.faults.is_empty() {
+            return Err(records.faults.swap_remove(0));
+        }
+        if matches!(records.layout, Layout::Csv | Layout::Tsv) {
+            // Ids are left to those who know which there are.
+            let cells = records.list.iter_mut().flat_map(|record| &mut record.fields);
+            for (_, cell) in cells.filter(|(name, _)| *name != "id") {
+                if let Value::String(text) = cell {
+                    *text = unguarded(text).to_owned();
+                }
+            }
+        }
+        Ok(records)
     }
 
     /// Passes a record on, or notes what was wrong with it.
@@ -58,6 +70,14 @@ impl Records {
 
 /// Takes the next record, with what is known of the file before it.
 pub(super) type Take<'t> = dyn FnMut(&mut Records, Record) -> Result<(), DatasetError> + 't;
+
+/// Beginnings of texts before which an export has a `'`, since a spreadsheet would run them.
+pub const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// A text as it was before an export put a `'` in front of it.
+pub fn unguarded(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| rest.starts_with(GUARDED)).unwrap_or(text)
+}
 
 /// The layout that a file's name or its header line shows.
 pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {

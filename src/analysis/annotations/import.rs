@@ -3,6 +3,7 @@
 use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
 use crate::base::json_error;
 use crate::base::text::printable;
+use crate::dataset::unguarded;
 use crate::runner::store::{Records, StoreError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -84,7 +85,7 @@ impl EpisodeIndex {
     /// The episode of a row: by its key, else by id, variant and repeat, which may be left out where the run has only one.
     fn find(&self, row: &Row) -> Result<&Annotation, String> {
         if let Some(key) = &row.key {
-            let known = self.episodes.get(key).ok_or_else(|| {
+            let known = self.episodes.get(key).or_else(|| self.episodes.get(unguarded(key))).ok_or_else(|| {
                 let id = row.id.as_deref().map(|id| format!(" (question `{}`)", short(id))).unwrap_or_default();
                 format!("its episode{id} is not in this run: no key `{}`", short(key))
             })?;
@@ -93,9 +94,12 @@ impl EpisodeIndex {
         let id = row.id.clone().ok_or("it has neither `key` nor `id`")?;
         let variant = only(row.variant.clone(), &self.variants, "variant")?;
         let repeat = only(row.repeat, &self.repeats, "repeat")?;
-        let name = (id, variant, repeat);
-        self.keys.get(&name).and_then(|key| self.episodes.get(key)).ok_or_else(|| {
-            let (id, variant) = (short(&name.0), short(&name.1));
+        let episode = |id: &str, variant: &str| {
+            let key = self.keys.get(&(id.to_owned(), variant.to_owned(), repeat))?;
+            self.episodes.get(key)
+        };
+        episode(&id, &variant).or_else(|| episode(unguarded(&id), unguarded(&variant))).ok_or_else(|| {
+            let (id, variant) = (short(&id), short(&variant));
             format!("this run has no episode of question `{id}`, variant `{variant}`, repeat {repeat}")
         })
     }

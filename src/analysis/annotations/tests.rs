@@ -204,6 +204,21 @@ fn a_table_is_read_and_what_is_there_already_is_not_taken_again() {
 }
 
 #[test]
+fn an_id_that_an_export_guarded_is_found_after_one_that_is_so_written() {
+    let mut shelf = EpisodeIndex::default();
+    for (key, id) in [("=k1", "-a"), ("k2", "+b"), ("k3", "'+b")] {
+        let (key, id, variant) = (key.to_owned(), id.to_owned(), "main".to_owned());
+        shelf.add(Annotation { key, id, variant, ..Annotation::default() });
+    }
+    let read = |text: &str| {
+        let imported = import(text, &shelf, &Annotations::default(), Some("ben"), "2026-01-02T00:00:00Z");
+        imported.taken.into_iter().map(|one| one.id).collect::<Vec<_>>()
+    };
+    assert_eq!(read("id,correct\n'-a,1\n'+b,1\n+b,1\n"), ["-a", "'+b", "+b"]);
+    assert_eq!(read("key,correct\n'=k1,1\n"), ["-a"]);
+}
+
+#[test]
 fn a_quote_that_is_not_closed_is_named_where_it_begins_and_truth_has_several_words() {
     let read = |text: &str| import(text, &shelf(), &Annotations::default(), Some("ben"), "2026-01-02T00:00:00Z");
     let imported = read("id,correct,note\nq1,1,\"a \"\"b\"\"\"\nq2,0,\"not closed\nq1,1,x\nq2,1,y\n");

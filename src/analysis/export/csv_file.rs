@@ -3,7 +3,7 @@
 use super::table::{Cell, Layout};
 use super::{Export, ExportError, Scored};
 use crate::analysis::report::sheet;
-use crate::analysis::results::GUARDED;
+use crate::dataset::GUARDED;
 use std::borrow::Cow;
 use std::io::Write;
 

@@ -5,7 +5,7 @@ use super::{GradedRun, folder_name};
 use crate::base::Trajectory;
 use crate::base::bounded::{lines, read_at_most};
 use crate::base::text::{counted, visible_line};
-use crate::dataset::{DatasetError, Problem, ValueRow, ValueTable, read_values};
+use crate::dataset::{DatasetError, Problem, ValueRow, ValueTable, read_values, unguarded};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use crate::scoring::{Figure, Pass, Unit};
@@ -17,9 +17,6 @@ use std::process::{ChildStdin, Command, Stdio};
 
 /// Ids that are named where values are missing or belong to no episode.
 const MAX_LISTED: usize = 3;
-
-/// Beginnings of cells before which a CSV file has a `'`.
-pub(crate) const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JoinedMetric {
@@ -183,11 +180,6 @@ fn is_metric_name(name: &str) -> bool {
         && Pass::parse(&lower).is_none()
         && name.chars().count() <= 60
         && !name.contains([',', '\n'])
-}
-
-/// A text as it was before an export for spreadsheets put a `'` in front of it.
-fn unguarded(text: &str) -> &str {
-    text.strip_prefix('\'').filter(|rest| rest.starts_with(GUARDED)).unwrap_or(text)
 }
 
 /// The metrics of judges, and behind them those of files, whose names must be others.

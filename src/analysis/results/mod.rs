@@ -30,8 +30,7 @@ pub(crate) use judged::{
     CorrectedFigure, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns, answers, judged_metrics,
 };
 pub(crate) use metric::{
-    EpisodeName, EpisodeNames, GUARDED, JoinedMetric, add_metric, explain_metric, program_output, with_judges,
-    with_recorded,
+    EpisodeName, EpisodeNames, JoinedMetric, add_metric, explain_metric, program_output, with_judges, with_recorded,
 };
 pub(crate) use question_fields::{Field, QuestionCache};
 pub(crate) use run::{

@@ -1,6 +1,7 @@
 //! The run whose questions imported episodes answer.
 
 use crate::base::{DatasetRecord, Question, Trajectory};
+use crate::dataset::unguarded;
 use crate::runner::error::RunError;
 use crate::runner::store::RunFolder;
 use crate::runner::stored;
@@ -68,7 +69,7 @@ impl ReferenceQuestions {
 
     /// The question that a sample asked: by its id where its text agrees, by its text, then by its id alone.
     pub(super) fn find(&self, id: &str, text: &str) -> Result<(&Question, Match), String> {
-        let same_id = self.by_id.get(id).copied();
+        let same_id = self.by_id.get(id).or_else(|| self.by_id.get(unguarded(id))).copied();
         let mut texts = self.by_text.get(text.trim()).cloned().unwrap_or_default();
         if texts.is_empty() {
             texts = self.inside(text);
@@ -129,6 +130,9 @@ mod tests {
             ("3", "When was Rome built?"),
             ("4", "Is it so?"),
             ("5", "When was Rome built and why?"),
+            ("-6", "Six?"),
+            ("-7", "Seven?"),
+            ("'-7", "Seven again?"),
         ]);
         let find = |id: &str, text: &str| {
             let found = asked.find(id, text);
@@ -142,6 +146,8 @@ mod tests {
         // Ids that count from 1 may be another dataset's.
         assert_eq!(find("4", "When was Rome built?"), is("3", Match::Text));
         assert_eq!(find("4", "In other words"), is("4", Match::IdAlone));
+        // As a table for spreadsheets has it; the id as it is written comes first.
+        assert_eq!((find("'-6", "-"), find("'-7", "-")), (is("-6", Match::IdAlone), is("'-7", Match::IdAlone)));
         assert!(find("9", "In other words").is_err() && find("9", "").is_err());
         assert!(find("9", "When was Rome built? Is it so?").expect_err("two").contains("2 questions"));
         assert_eq!(find("4", "When was Rome built? Is it so?"), is("4", Match::Text));
