@@ -287,7 +287,7 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
             let paper = paper_table(&compared.comparison, &compared.short).unwrap_or_default();
             latex_after(&paper, &sheet).into_bytes()
         }
-        Format::Csv => figures_csv(&sheet)?,
+        Format::Csv => figures_csv(sheet.figures().map(|figure| (figure.texts(), figure.value)))?,
         Format::Json => format!("{}\n", serde_json::to_string(compared)?).into_bytes(),
     };
     match output_file::file_of(args.out.as_deref()) {

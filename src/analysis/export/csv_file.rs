@@ -2,7 +2,6 @@
 
 use super::table::{Cell, Layout};
 use super::{Export, ExportError, Scored};
-use crate::analysis::report::sheet;
 use crate::dataset::GUARDED;
 use std::borrow::Cow;
 use std::io::Write;
@@ -131,12 +130,12 @@ pub fn is_figures_header(line: &str) -> bool {
     line == FIGURE_COLUMNS.join(",")
 }
 
-/// The figures of a report as a table. Reading a value back gives the same bits.
-pub(crate) fn figures_csv(report: &sheet::Sheet) -> Result<Vec<u8>, ExportError> {
+/// The figures of a report as a table, each with the texts of the columns before it. Reading a value back gives the same bits.
+pub(crate) fn figures_csv<'a>(figures: impl Iterator<Item = ([&'a str; 6], f64)>) -> Result<Vec<u8>, ExportError> {
     let mut out = Vec::new();
     let mut csv = Sheet::new(&mut out, CsvOptions::default(), FIGURE_COLUMNS);
-    for sheet::Figure { table, key: sheet::Key { metric, group, a, b }, name, value } in report.figures() {
-        let texts = [table, metric, group, a, b, name].map(|text| Cell::Text(Cow::Borrowed(text)));
+    for (texts, value) in figures {
+        let texts = texts.map(|text| Cell::Text(Cow::Borrowed(text)));
         csv.row(&texts.into_iter().chain([Cell::Real(value)]).collect::<Vec<_>>())?;
     }
     csv.finish()?;

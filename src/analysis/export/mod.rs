@@ -25,6 +25,7 @@ pub use inspect::{Inspect, LogHeader, LogTotals};
 pub use jsonl::{JsonLines, JsonRows, write_conversation};
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
+pub(crate) use table::is_column;
 pub use table::{Layout, Table};
 
 use crate::analysis::annotations::Annotation;

@@ -89,10 +89,8 @@ impl Layout {
     /// Whether these are the names of such a table's columns, whatever fields its questions had: nobody has added one.
     pub fn is_header(&self, names: &[String]) -> bool {
         let fixed: Vec<Column> = Self::from(self.table).columns().collect();
-        let is_fixed = |name: &str| fixed.iter().any(|column| column.name == name);
-        let is_further = |name: &String| {
-            name.starts_with("meta.") || name == "prompt_text" || (self.metrics.contains(name) && !is_fixed(name))
-        };
+        let is_further =
+            |name: &String| name.starts_with("meta.") || name == "prompt_text" || self.metrics.contains(name);
         names.iter().filter(|name| !is_further(name)).eq(fixed.iter().map(|column| &*column.name))
     }
 
@@ -119,6 +117,12 @@ impl Layout {
             }
         }
     }
+}
+
+/// Whether a table of questions has a column of this name in any case of its letters, so that no metric can have it.
+pub(crate) fn is_column(name: &str) -> bool {
+    let is_same = |column: Column| column.name.eq_ignore_ascii_case(name);
+    name.to_ascii_lowercase().starts_with("meta.") || Layout::from(Table::Questions).columns().any(is_same)
 }
 
 impl Column {

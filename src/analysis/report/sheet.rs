@@ -77,6 +77,14 @@ pub(crate) struct Figure<'a> {
     pub value: f64,
 }
 
+impl<'a> Figure<'a> {
+    /// What it describes: its table, metric, group, one or two variants, and its name.
+    pub(crate) fn texts(&self) -> [&'a str; 6] {
+        let Key { metric, group, a, b } = self.key;
+        [self.table, metric, group, a, b, self.name]
+    }
+}
+
 impl Block {
     /// Sentences below a title, which may be empty; nothing where there are none.
     pub(in crate::analysis) fn lines(title: impl Into<String>, lines: Vec<String>) -> Option<Self> {

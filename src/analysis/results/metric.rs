@@ -2,6 +2,7 @@
 //! runs. No shell is between.
 
 use super::{GradedRun, folder_name};
+use crate::analysis::export::is_column;
 use crate::base::Trajectory;
 use crate::base::bounded::{lines, read_at_most};
 use crate::base::text::{counted, visible_line};
@@ -59,14 +60,16 @@ impl<'a> EpisodeName<'a> {
 }
 
 impl JoinedMetric {
-    /// The metric of a file. A name that a figure of every run has is refused.
+    /// The metric of a file. A name that a figure of every run or a column of its export has is refused.
     pub(crate) fn new(file: &str, table: ValueTable) -> Result<Self, RunError> {
         let ValueTable { name, rows } = table;
         let shown = visible_line(&name, 60);
-        if let Some(figure) = Figure::named(&name.to_ascii_lowercase()) {
+        let lower = name.to_ascii_lowercase();
+        let figure = Figure::named(&lower).map(|_| "a figure of every run");
+        if let Some(taken) = figure.or_else(|| is_column(&name).then_some("a column of every export")) {
             return Err(RunError::input(
-                format!("`{file}`: `{}` is a figure of every run already", figure.name),
-                format!("name the metric otherwise: --metric-file my_{}={file}", figure.name),
+                format!("`{file}`: `{lower}` is {taken} already"),
+                format!("name the metric otherwise: --metric-file my_{lower}={file}"),
             ));
         }
         if !is_metric_name(&name) {
@@ -177,6 +180,7 @@ fn is_metric_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     !name.trim().is_empty()
         && Figure::named(&lower).is_none()
+        && !is_column(&lower)
         && Pass::parse(&lower).is_none()
         && name.chars().count() <= 60
         && !name.contains([',', '\n'])
@@ -193,7 +197,8 @@ pub(crate) fn with_judges(files: Vec<JoinedMetric>, judges: Vec<JoinedMetric>) -
     Ok(judges.into_iter().chain(files).collect())
 }
 
-/// What the records of imported runs say of their episodes: a metric for each name, without those of files.
+/// What the records of imported runs say of their episodes: a metric for each name, without those of files. A name that a
+/// column of an export has becomes `inspect_NAME`, as the import does with figures.
 pub(crate) fn with_recorded(files: Vec<JoinedMetric>, runs: &[&Path]) -> Result<Vec<JoinedMetric>, RunError> {
     let mut rows: BTreeMap<String, Vec<ValueRow>> = BTreeMap::new();
     for path in runs.iter().filter(|path| !path.is_file()) {
@@ -209,8 +214,13 @@ pub(crate) fn with_recorded(files: Vec<JoinedMetric>, runs: &[&Path]) -> Result<
             }
         }
     }
+    let mut named: BTreeMap<String, Vec<ValueRow>> = BTreeMap::new();
+    for (name, rows) in rows {
+        let name = if is_column(&name) { format!("inspect_{name}") } else { name };
+        named.entry(name).or_default().extend(rows);
+    }
     let is_free = |name: &String| files.iter().all(|file| !file.name.eq_ignore_ascii_case(name));
-    let recorded = rows.into_iter().filter(|(name, _)| is_free(name) && is_metric_name(name)).take(MAX_RECORDED);
+    let recorded = named.into_iter().filter(|(name, _)| is_free(name) && is_metric_name(name)).take(MAX_RECORDED);
     let recorded = recorded.map(|(name, rows)| JoinedMetric::of(name, MetricOrigin::Records, rows)).collect::<Vec<_>>();
     Ok(recorded.into_iter().chain(files).collect())
 }
@@ -438,5 +448,10 @@ mod tests {
         assert!(metric.coverage(["b"].map(episode).into_iter()).is_err());
         let table = read_values("j.csv", b"id,em\na,1\n", None).expect("values");
         assert!(JoinedMetric::new("j.csv", table).expect_err("a figure").to_string().contains("figure of every run"));
+        for name in ["id", "outcome", "Gold", "run", "model", "type", "meta.x"] {
+            let table = read_values("j.csv", b"id,value\na,1\n", Some(name)).expect("values");
+            let error = JoinedMetric::new("j.csv", table).expect_err(name).to_string();
+            assert!(error.contains("column of every export"), "{name}: {error}");
+        }
     }
 }
