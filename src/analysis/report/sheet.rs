@@ -190,27 +190,27 @@ impl<'r, R: 'r> Columns<'_, R, Cell> {
 
 impl Sheet {
     /// The same with the short names of variants. Commands keep the whole ones.
-    pub(crate) fn shortened(mut self, names: &ShortNames) -> Self {
-        let shorten = |text: &mut String| {
-            if !text.trim_start().starts_with("wikitrail ") {
-                *text = names.in_text(text);
-            }
-        };
-        shorten(&mut self.title);
+    pub(crate) fn shortened(self, names: &ShortNames) -> Self {
+        self.with_texts(|text| {
+            let is_command = text.trim_start().starts_with("wikitrail ");
+            if is_command { text.to_owned() } else { names.in_text(text) }
+        })
+    }
+
+    /// The same with other texts in place of all that it shows.
+    pub(super) fn with_texts(mut self, of: impl Fn(&str) -> String) -> Self {
+        let change = |text: &mut String| *text = of(text);
+        change(&mut self.title);
         for block in &mut self.blocks {
             match block {
                 Block::Table(Grid { title, header, rows, .. }) => {
-                    shorten(title);
-                    for heading in header {
-                        shorten(&mut heading.text);
-                    }
-                    for cell in rows.iter_mut().flat_map(|row| &mut row.cells) {
-                        shorten(&mut cell.text);
-                    }
+                    change(title);
+                    header.iter_mut().for_each(|heading| change(&mut heading.text));
+                    rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| change(&mut cell.text));
                 }
                 Block::Lines { title, lines } => {
-                    shorten(title);
-                    lines.iter_mut().for_each(shorten);
+                    change(title);
+                    lines.iter_mut().for_each(change);
                 }
             }
         }

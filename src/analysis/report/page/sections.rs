@@ -10,7 +10,7 @@ use crate::analysis::repair::{Branches, Classes, Repair};
 use crate::analysis::report::comparison::{ComparisonExtras, bounds_notes, sheet};
 use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::correction;
-use crate::analysis::report::sheet::{Heading, headings, to_latex, to_markdown};
+use crate::analysis::report::sheet::{Heading, Sheet, headings, to_latex, to_markdown};
 use crate::analysis::report::trajectory::{branch_edit, edited_parts};
 use crate::analysis::report::verdict::some;
 use crate::analysis::results::{Group, JUDGE, Results, Source, folder_name};
@@ -267,8 +267,15 @@ fn copy_buttons(html: &mut Html, part: &PageGroup<'_>) {
             html.text(" ");
         }
     });
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &without_folders(&to_latex(&sheet)));
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &without_folders(&to_markdown(&sheet)));
+    for (name, text) in copies(sheet) {
+        html.leaf("pre", &[("hidden", ""), ("id", &part.id(name))], &text);
+    }
+}
+
+/// The tables as LaTeX and as Markdown. Folders go before the texts are escaped: `\_` and `&#58;` look like parts of a path.
+fn copies(sheet: Sheet) -> [(&'static str, String); 2] {
+    let sheet = sheet.with_texts(without_folders);
+    [("latex", to_latex(&sheet)), ("markdown", to_markdown(&sheet))]
 }
 
 /// Rows of the first table of differences at most; with more, it has those of the best variant.
@@ -636,5 +643,20 @@ fn verdict(em: Option<f64>) -> String {
         Some(em) if em <= 0.0 => "✗ wrong".to_owned(),
         Some(em) if em >= 1.0 => "✓ right".to_owned(),
         Some(em) => format!("{:.0} % right", 100.0 * em),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copies;
+    use crate::analysis::report::sheet::{Block, Sheet};
+
+    #[test]
+    fn copied_tables_keep_addresses_and_lose_folders() {
+        let lines = vec!["http://127.0.0.1:8/v1, corpus:/data/my_wiki_a".to_owned()];
+        let blocks = Block::lines("", lines).into_iter().collect();
+        let [(_, latex), (_, markdown)] = copies(Sheet { title: "t".to_owned(), blocks });
+        assert!(latex.contains("http://127.0.0.1:8/v1, corpus:my_wiki_a"), "{latex}");
+        assert!(markdown.contains("http&#58;//127.0.0.1&#58;8/v1, corpus&#58;my\\_wiki\\_a"), "{markdown}");
     }
 }
