@@ -149,6 +149,8 @@ fn write_file(args: &Args, job: &ExportJob<'_>, path: &Path, totals: Option<LogT
 
 fn write_stdout(job: &ExportJob<'_>, totals: Option<LogTotals>) -> anyhow::Result<Counts> {
     let out: Box<dyn Write + Send> = match job.format {
+        // Another program reads the cells as they are; JSON means the same where it is escaped.
+        Format::Csv if !stdout_is_terminal() => Box::new(BufWriter::new(binary_stdout())),
         Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
         _ => Box::new(BufWriter::new(stdout())),
     };

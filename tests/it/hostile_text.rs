@@ -297,7 +297,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
     ]);
     lines.extend([&imports()[..], &pages(), &predictions(), &branches(), &about_the_program()].concat());
     for format in ["csv", "jsonl", "chat", "inspect", "atif", "hf", "otlp"] {
-        lines.push(vec!["export", RUN, "--format", format]);
+        // CSV goes to other programs as it is.
+        lines.extend((format != "csv").then(|| vec!["export", RUN, "--format", format]));
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
     }
     for line in [lookup, search, session] {
@@ -344,4 +345,15 @@ fn a_page_is_shown_escaped_and_json_keeps_its_text() {
     assert!(said.contains("Z\\u001b]0;owned\\u0007") && said.contains("\\u202e"), "{said}");
     let json = bench.wikitrail(&[&search[..], &["--json"]].concat()).json();
     assert!(json.to_string().contains('\u{9b}') && json.to_string().contains('\u{202e}'), "{json}");
+}
+
+#[test]
+fn a_csv_has_the_same_cells_in_a_pipe_and_in_a_file() {
+    let server = server();
+    let bench = bench(&server);
+    let export = ["export", RUN, "--rows", "steps", "--raw"];
+    let piped = bench.command(&export).output().expect("runs").stdout;
+    bench.wikitrail(&[&export[..], &["--out", "steps.csv"]].concat()).ok();
+    let piped = String::from_utf8(piped).expect("UTF-8");
+    assert!(piped.contains("\u{1b}]0;owned\u{7}") && piped == bench.read("steps.csv"), "{piped}");
 }

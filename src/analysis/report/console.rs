@@ -43,7 +43,7 @@ pub(crate) fn stderr() -> Escaped<Stderr> {
     Escaped::over(io::stderr())
 }
 
-/// For binary data; not for a terminal.
+/// For data that must stay as it is; not for a terminal.
 pub(crate) fn binary_stdout() -> Stdout {
     stdout().out
 }
