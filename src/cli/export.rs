@@ -163,6 +163,14 @@ fn write_stdout(job: &ExportJob<'_>, totals: Option<LogTotals>) -> anyhow::Resul
 
 /// Refuses a format that this build or this output cannot take.
 fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
+    let is_packed = |path: &&Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eval"));
+    if let Some(path) = output_file::file_of(args.out.as_deref()).filter(is_packed)
+        && format == Format::Inspect
+    {
+        let file = visible_line(&path.display().to_string(), 200);
+        let message = format!("`{file}` ends in .eval, but --format inspect writes JSON");
+        return Err(Failure::usage(message, "name a file that ends in .json; `inspect log convert` packs it"));
+    }
     if args.with_exemplars && format != Format::Chat {
         return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
