@@ -254,7 +254,7 @@ impl ExportJob<'_> {
                 }
                 ExportFormat::Atif => Box::new(JsonLines::new(out, metrics, Some(atif::line))),
                 ExportFormat::Otlp => Box::new(JsonLines::new(out, metrics, Some(otlp::line))),
-                _ => Box::new(JsonLines::new(out, metrics, None)),
+                _ => Box::new(JsonLines::new(out, metrics, None).with_prompts(self.with_prompts)),
             });
         };
         Ok(match self.format {

@@ -18,6 +18,7 @@ pub struct JsonLines<W: Write> {
     out: BufWriter<W>,
     metrics: Vec<String>,
     line: Option<LineOf>,
+    prompts: bool,
 }
 
 /// The trajectory with `run` (the run's name) and `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it
@@ -32,8 +33,8 @@ struct Line<'a> {
     annotations: &'a [&'a Annotation],
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<BTreeMap<&'a str, Option<f64>>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    prompts: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<Vec<Value>>,
 }
 
 fn json_line(mut out: impl Write, value: &impl Serialize) -> Result<(), ExportError> {
@@ -44,7 +45,12 @@ fn json_line(mut out: impl Write, value: &impl Serialize) -> Result<(), ExportEr
 impl<W: Write> JsonLines<W> {
     /// Writes to `out`, which needs no buffer of its own; whole trajectories without a `line` of another program.
     pub fn new(out: W, metrics: Vec<String>, line: Option<LineOf>) -> Self {
-        Self { out: BufWriter::new(out), metrics, line }
+        Self { out: BufWriter::new(out), metrics, line, prompts: false }
+    }
+
+    /// The same with the prompts of each trajectory, a list that may be empty.
+    pub fn with_prompts(self, prompts: bool) -> Self {
+        Self { prompts, ..self }
     }
 }
 
@@ -55,7 +61,7 @@ impl<W: Write> Export for JsonLines<W> {
         }
         let (run, score) = (scored.origin.run, scored.episode.score.map(Numbers));
         let metrics = scored.named_metrics(&self.metrics);
-        let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
+        let prompts = self.prompts.then(|| scored.prompts.iter().map(RebuiltPrompt::to_json).collect());
         let line = Line {
             trajectory: &scored.episode.trajectory,
             run,

@@ -186,6 +186,10 @@ fn json_lines_are_the_stored_records_with_a_score() {
         lines[0]
     );
     assert!(lines[1].ends_with(r#","run":"=run","score":null}"#), "{}", lines[1]);
+    // An episode without calls has no prompts, where they are asked for.
+    let mut bytes = Vec::new();
+    export(JsonLines::new(&mut bytes, Vec::new(), None).with_prompts(true), 2);
+    assert!(String::from_utf8(bytes).unwrap().ends_with("\"score\":null,\"prompts\":[]}\n"));
 }
 
 #[test]
