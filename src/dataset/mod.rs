@@ -49,7 +49,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use table::Records;
-pub use table::{GUARDED, unguarded};
+pub use table::{GUARDED, LineCounter, unguarded};
 
 /// The questions of a file.
 #[derive(Debug)]

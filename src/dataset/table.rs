@@ -104,7 +104,7 @@ pub(super) fn read(
 ) -> Result<Records, DatasetError> {
     let (begin, declared) = begin(text);
     let (before, text) = text.split_at(begin);
-    let mut lines = LineCounter { text, at: 0, line: 1 + newlines(before.as_bytes()) };
+    let mut lines = LineCounter::new(text, 1 + newlines(before.as_bytes()));
     let first = text.lines().next().ok_or_else(|| DatasetError::of_file(file, Problem::Empty))?;
     let separator = declared.or_else(|| separator(first, &options.columns));
     let separator = separator.unwrap_or_else(|| likely_separator(first, layout));
@@ -135,9 +135,8 @@ pub(super) fn read(
                     "the row goes on to line {} and {reason}: a quote in it may be closed too late",
                     line + breaks
                 );
-                let open = is_open(&text[lines.at..], separator);
-                let late = DatasetError::at_line(file, line, Problem::Quote(reason));
-                return Err(if open { unclosed(file, line) } else { late });
+                let late = || DatasetError::at_line(file, line, Problem::Quote(reason));
+                return Err(lines.unclosed(separator).map_or_else(late, |line| unclosed(file, line)));
             }
             let reason = format!("the row {reason}");
             found.faults.push(DatasetError::at_line(file, line, Problem::Table(reason)));
@@ -148,8 +147,8 @@ pub(super) fn read(
             cells.map(|(name, cell)| (name.clone(), Value::String(cell.to_owned()))).collect();
         take(&mut found, Record { place: Place { line, record: number }, fields })?;
     }
-    if number > 0 && is_open(&text[lines.at..], separator) {
-        return Err(unclosed(file, lines.line));
+    if let Some(line) = lines.unclosed(separator).filter(|_| number > 0) {
+        return Err(unclosed(file, line));
     }
     Ok(found)
 }
@@ -211,15 +210,20 @@ fn unclosed(file: &str, line: usize) -> DatasetError {
 }
 
 /// Counts the lines before each row: the reader's own count takes line ends and blank lines into the row after.
-struct LineCounter<'a> {
+pub struct LineCounter<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl LineCounter<'_> {
+impl<'a> LineCounter<'a> {
+    /// Begins before the first row of a text, on this line, from 1.
+    pub fn new(text: &'a str, line: usize) -> Self {
+        Self { text, at: 0, line }
+    }
+
     /// The line, from 1, of a row that is not before the last one asked for.
-    fn line_of(&mut self, position: Option<&csv::Position>) -> usize {
+    pub fn line_of(&mut self, position: Option<&csv::Position>) -> usize {
         let bytes = self.text.as_bytes();
         let begin = position.and_then(|position| usize::try_from(position.byte()).ok()).unwrap_or(self.at);
         let begin = begin.clamp(self.at, bytes.len());
@@ -227,6 +231,11 @@ impl LineCounter<'_> {
         self.line += newlines(&bytes[self.at..begin + blank]);
         self.at = begin + blank;
         self.line
+    }
+
+    /// The line of the row that was last asked for, if it is the last one and a quoted cell of it is not closed.
+    pub fn unclosed(&self, separator: u8) -> Option<usize> {
+        is_open(&self.text[self.at..], separator).then_some(self.line)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
 use crate::base::json_error;
 use crate::base::text::printable;
-use crate::dataset::unguarded;
+use crate::dataset::{LineCounter, unguarded};
 use crate::runner::store::{Records, StoreError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -198,29 +198,21 @@ fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
         return vec![(1, Err(why.to_owned()))];
     }
     unused.extend(header.iter().filter(|name| COLUMNS.split(' ').all(|known| known != *name)).map(|name| short(name)));
-    let line = |at: Option<&csv::Position>| at.map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+    let mut lines = LineCounter::new(text, 1);
     let row = |record: Result<csv::StringRecord, csv::Error>| match record {
-        Err(error) => (line(error.position()), Err(error.to_string())),
+        Err(error) => (lines.line_of(error.position()), Err(error.to_string())),
         Ok(record) => {
             let cells = header.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
-            (line(record.position()), of_cells(cells))
+            (lines.line_of(record.position()), of_cells(cells))
         }
     };
     let mut rows: Rows = reader.records().map(row).collect();
-    let begin = rows.last().map_or(0, |(line, _)| line.saturating_sub(1));
-    if is_unclosed(text, begin) {
+    if let Some(line) = lines.unclosed(b',') {
         let why = "a quoted cell that begins here is not closed: put a double quote behind it".to_owned();
         rows.pop();
-        rows.push((begin + 1, Err(why)));
+        rows.push((line, Err(why)));
     }
     rows
-}
-
-/// Whether a cell of the row behind so many lines has no closing quote: the rest of the file has an odd number of quotes.
-fn is_unclosed(text: &str, lines: usize) -> bool {
-    let last: String = text.split_inclusive('\n').skip(lines).collect();
-    let opens = last.starts_with('"') || last.contains(",\"");
-    opens && !last.matches('"').count().is_multiple_of(2)
 }
 
 fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Row, String> {
