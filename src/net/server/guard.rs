@@ -125,7 +125,7 @@ impl Clients {
 }
 
 /// What one client has to itself: an address, or the 64 bits of a network in which it may choose any.
-fn network(client: IpAddr) -> IpAddr {
+pub(super) fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
         address @ IpAddr::V4(_) => address,

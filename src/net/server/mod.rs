@@ -1,9 +1,11 @@
 //! HTTP servers of this program, without what they serve: a caller brings its routes.
 //!
 //! Here are the address, its connections, the end of both, and one line of log for each request; `guard` says which
-//! requests are answered at all, and how many of each client; `reply` has answers as HTTP sends them, and refusals.
+//! requests are answered at all, and how many of each client; `peer` has what a client may hold; `reply` has answers as HTTP
+//! sends them, and refusals.
 
 mod guard;
+mod peer;
 pub(crate) mod reply;
 
 pub(crate) use guard::{Base, Hosts};
@@ -23,6 +25,7 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use hyper_util::service::TowerToHyperService;
+use peer::{Shares, Timed};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -90,6 +93,8 @@ pub(crate) struct Server {
     address: SocketAddr,
     router: Router,
     keep_alive: bool,
+    /// Whether other machines may connect, of which none may hold all connections.
+    remote: bool,
 }
 
 #[derive(Clone)]
@@ -112,10 +117,11 @@ impl Server {
         let cannot = |source| ServeError::Bind { address: bind, source };
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
+        let remote = hosts.remote;
         let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
         let gate = Gate { hosts: Arc::new(hosts), log, clients, longest_answer };
         let router = router.layer(middleware::from_fn_with_state(gate, answered));
-        Ok(Self { listener, address, router, keep_alive })
+        Ok(Self { listener, address, router, keep_alive, remote })
     }
 
     pub(crate) fn url(&self) -> String {
@@ -125,6 +131,7 @@ impl Server {
     /// Answers until `stop`; then closes idle connections and waits for requests under way, until another `stop`.
     pub(crate) async fn run(self, mut stop: impl AsyncFnMut()) {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut shares = Shares::default();
         let connections = GracefulShutdown::new();
         {
             let mut stopped = pin!(stop());
@@ -141,9 +148,13 @@ impl Server {
                     sleep(PAUSE).await;
                     continue;
                 };
+                let share = self.remote.then(|| shares.place(address.ip()));
+                if share == Some(None) {
+                    continue;
+                }
                 let connection = connections.watch(connection(stream, address, self.router.clone(), self.keep_alive));
                 tokio::spawn(async move {
-                    let _place = place;
+                    let _held = (place, share);
                     // A client that goes away, or sends no request, is its own affair.
                     let _ = connection.await;
                 });
@@ -169,7 +180,7 @@ fn connection(stream: TcpStream, address: SocketAddr, router: Router, keep_alive
         request.extensions_mut().insert(Client(address.ip()));
         answers.call(request)
     });
-    http.serve_connection(TokioIo::new(stream), service)
+    http.serve_connection(TokioIo::new(Timed::new(stream)), service)
 }
 
 impl Gate {
