@@ -223,6 +223,27 @@ fn lines_over_stdio(version: &str, messages: &[&str], expected: usize) -> Vec<Va
     lines(&answers)[1..].to_vec()
 }
 
+/// Agents may send a search and the lookups in its page without waiting.
+#[test]
+fn calls_sent_together_over_stdio_take_their_turns() {
+    let pages = [
+        ("Ada Byron", "ada", "(Result 1 / 3) Ada wrote programs."),
+        ("London", "river", "(Result 1 / 1) It has a river."),
+    ];
+    let asked = |at: u32| &pages[(at % 2) as usize];
+    let pair = |at: u32| {
+        let (title, keyword, _) = asked(at);
+        [call(2 * at, "search", &json!({"query": title})), call(2 * at + 1, "lookup", &json!({"keyword": keyword}))]
+    };
+    let messages: Vec<String> = (1..=100).flat_map(pair).map(|message| message.to_string()).collect();
+    let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+    let answers = lines_over_stdio("2025-11-25", &messages, messages.len());
+    for at in 1..=100 {
+        let answer = answers.iter().find(|answer| answer["id"] == 2 * at + 1).expect("an answer");
+        assert_eq!(text(answer), asked(at).2, "{at}");
+    }
+}
+
 /// A batch with a search, a lookup in what it opened, a notification, an unknown method and what is no message.
 fn mixed() -> String {
     let mixed = json!([
