@@ -328,3 +328,27 @@ fn a_batch_over_http_is_answered_as_a_batch() {
     assert_eq!(send("", &json!(many).to_string()).status, 400);
     assert_eq!(send("", "[]").status, 400);
 }
+
+#[test]
+fn the_answers_to_a_batch_over_http_have_a_limit() {
+    let dir = WorkDir::new();
+    let long = json!({"title": "Long", "text": "x".repeat(3 << 20)});
+    dir.write("mine/articles.jsonl", &format!("{LINES}{long}\n"));
+    let served = Served::start(dir.root(), &["corpus:mine", "--quiet", "--only", "mcp"]);
+    let mut calls = vec![call(1, "read", &json!({"title": "Long"})); 4];
+    calls.push(call(5, "read", &json!({"title": "London"})));
+    let body = json!(calls).to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        served.host(),
+        body.len()
+    );
+    let answer = served.raw(request.as_bytes());
+    assert!(answer.body.len() < 17 << 20, "{}", answer.body.len());
+    let answers = answer.json();
+    let answered: Vec<bool> = (0..5).map(|at| answers[at]["result"].is_object()).collect();
+    assert_eq!(answered, [true, true, false, false, false]);
+    let told = answers[4]["error"]["message"].as_str().expect("an error");
+    assert!(answers[4]["id"] == 5 && told.contains("larger than 16 MiB"), "{told}");
+}

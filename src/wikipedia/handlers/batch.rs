@@ -20,13 +20,14 @@ const VERSION: &str = "2025-03-26";
 const MAX_MESSAGES: usize = 100;
 /// The longest line that may be a batch, in bytes. The SDK skips longer ones.
 const MAX_LINE: u64 = 16 << 20;
-/// The largest answer to one message over HTTP, in bytes.
-const MAX_ANSWER: usize = 64 << 20;
+/// The answers to a batch over HTTP, in bytes.
+const MAX_ANSWER: usize = 16 << 20;
 /// What the ids of messages begin with while they are with the SDK, so that two of them are never the same.
 const PREFIX: &str = "wikitrail-batch-";
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
+const INTERNAL_ERROR: i32 = -32603;
 
 /// The fields of a message as they were written: an id may be a number of any length.
 type Message = BTreeMap<String, Box<RawValue>>;
@@ -249,7 +250,7 @@ pub(super) async fn over_http(request: Request, next: Next) -> Response {
         Ok(items) => items,
         Err(errors) => return answered(StatusCode::BAD_REQUEST, &errors),
     };
-    let mut answers = Vec::new();
+    let (mut answers, mut room) = (Vec::new(), Some(MAX_ANSWER));
     for item in items {
         let (id, message) = match item {
             Item::Bad(error) => {
@@ -260,12 +261,21 @@ pub(super) async fn over_http(request: Request, next: Next) -> Response {
             Item::Request(id, message) => (Some(id), with_id(message, own_id(0))),
             Item::Other(message) => (None, text(&message)),
         };
+        let Some(left) = room else {
+            answers.extend(id.map(|id| too_large(&id)));
+            continue;
+        };
         let mut head = head.clone();
         head.headers.remove(header::CONTENT_LENGTH);
         let answer = next.clone().run(Request::from_parts(head, Body::from(message))).await;
         let Some(id) = id else { continue };
         let (head, content) = answer.into_parts();
-        let bytes = to_bytes(content, MAX_ANSWER).await.unwrap_or_default();
+        let Ok(bytes) = to_bytes(content, left).await else {
+            room = None;
+            answers.push(too_large(&id));
+            continue;
+        };
+        room = left.checked_sub(bytes.len());
         answers.push(match serde_json::from_slice::<Message>(&bytes) {
             Ok(answer) => with_id(answer, id),
             // The SDK answers what it cannot read with words.
@@ -273,6 +283,10 @@ pub(super) async fn over_http(request: Request, next: Next) -> Response {
         });
     }
     if answers.is_empty() { StatusCode::ACCEPTED.into_response() } else { answered(StatusCode::OK, &answers) }
+}
+
+fn too_large(id: &RawValue) -> String {
+    error(Some(id), INTERNAL_ERROR, "the answers to a batch are larger than 16 MiB; send fewer messages in one")
 }
 
 fn answered(status: StatusCode, answers: &[String]) -> Response {
