@@ -47,15 +47,19 @@ impl Tools for CorpusService {
         Some(match name {
             "search" => with(input, "\"query\": text", async |input| search(self, input).await).await,
             "lookup" => {
-                with(input, "\"keyword\": text, \"session\": the last result's", async |input| lookup(self, &input))
-                    .await
+                let shape = "\"keyword\": text, \"session\": the last result's";
+                with(input, shape, async |input| in_turn(self, move |service| lookup(service, &input)).await).await
             }
             "read" => {
-                with(input, "\"title\": text, \"from\": 1, \"to\": 20", async |input| read_page(self, &input)).await
+                let shape = "\"title\": text, \"from\": 1, \"to\": 20";
+                with(input, shape, async |input| in_turn(self, move |service| read_page(service, &input)).await).await
             }
             "similar" => with(input, "\"query\": text", async |input| similar(self, input).await).await,
             "passages" => with(input, "\"query\": text, \"k\": 3", async |input| passages(self, input).await).await,
-            "document" => with(input, "\"id\": text", async |input| document(self, &input)).await,
+            "document" => {
+                let shape = "\"id\": text";
+                with(input, shape, async |input| in_turn(self, move |service| document(service, &input)).await).await
+            }
             _ => return None,
         })
     }
@@ -210,6 +214,15 @@ fn session(service: &CorpusService) -> Session {
     Session::new(source, service.compat, SessionOptions::default())
 }
 
+/// A call that reads a page, which takes its place among the searches.
+async fn in_turn(
+    service: &CorpusService,
+    call: impl FnOnce(&CorpusService) -> Result<ToolAnswer, ToolError> + Send + 'static,
+) -> Result<ToolAnswer, ToolError> {
+    let own = service.clone();
+    service.search(move |_| Ok(call(&own))).await?
+}
+
 fn handle_of(corpus: &Corpus, handle: Option<&str>) -> Result<Option<Handle>, ToolError> {
     let read = |text| {
         Handle::read(corpus, text).ok_or_else(|| {
@@ -289,7 +302,8 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
     if from == 0 {
         return Err(ToolError(format!("the page has paragraphs 1 to {count}")));
     }
-    let to = to.unwrap_or(from.saturating_add(MAX_PARAGRAPHS - 1)).min(count);
+    let most = from.saturating_add(MAX_PARAGRAPHS - 1);
+    let to = to.unwrap_or(most).min(most).min(count);
     let text =
         page.blocks.get(from - 1..to).ok_or_else(|| ToolError(format!("the page has paragraphs 1 to {count}")))?;
     let mut answer = open_page(service, &page, &text.join("\n\n"), &Handle::of(&service.corpus, number));
@@ -367,7 +381,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Read the paragraphs of a page, 20 at a time.",
             json!({
                 "title": text("the title of the page"), "from": number("the first paragraph, 1 unless given"),
-                "to": number("the last one"),
+                "to": number("the last one, at most 20 at a time"),
             }),
             &["title"],
         ),
@@ -513,12 +527,29 @@ fn first_digits(digest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Handle;
+    use super::{CorpusService, Handle, Tools as _};
+    use crate::base::Compat;
     use crate::wikipedia::Corpus;
+    use serde_json::json;
+    use std::sync::Arc;
 
     fn corpus(title: &str) -> Corpus {
         let line = format!("{{\"title\": \"{title}\", \"text\": \"Words.\"}}");
         Corpus::from_jsonl("mine", line.as_bytes()).expect("a corpus")
+    }
+
+    #[tokio::test]
+    async fn paragraphs_come_twenty_at_a_time() {
+        let blocks: Vec<String> = (1..=50).map(|number| format!("Paragraph {number}.")).collect();
+        let line = json!({ "title": "Long", "blocks": blocks }).to_string();
+        let corpus = Corpus::from_jsonl("mine", line.as_bytes()).expect("a corpus");
+        let service = CorpusService::new(Arc::new(corpus), Compat::Fixed);
+        for (from, to, shown) in [(1, None, 20), (1, Some(50), 20), (5, Some(6), 6), (40, Some(usize::MAX), 50)] {
+            let input = json!({ "title": "Long", "from": from, "to": to });
+            let answer = service.call("read", input.as_object().cloned().unwrap_or_default()).await;
+            let answer = answer.expect("a tool").expect("an answer").0;
+            assert_eq!((&answer["from"], &answer["to"]), (&json!(from), &json!(shown)), "{answer}");
+        }
     }
 
     #[test]
