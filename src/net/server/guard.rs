@@ -44,7 +44,8 @@ impl Hosts {
         }
         for origin in request.headers().get_all(header::ORIGIN) {
             let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
-            if !origin.as_ref().and_then(Uri::host).is_some_and(|host| self.has(host)) {
+            let of_web = origin.as_ref().filter(|origin| matches!(origin.scheme_str(), Some("http" | "https")));
+            if !of_web.and_then(Uri::host).is_some_and(|page| self.takes_pages_of(page, host)) {
                 return Err(Refusal(StatusCode::FORBIDDEN, "pages of other sites are not answered".to_owned()));
             }
         }
@@ -52,8 +53,14 @@ impl Hosts {
         Ok(())
     }
 
+    /// Whether pages of the host `page` may send requests for `host`: of the public addresses only the one asked for may.
+    fn takes_pages_of(&self, page: &str, host: &str) -> bool {
+        let is_public = bare(page).parse::<IpAddr>().is_ok() && !crate::net::is_private(bare(page));
+        self.has(page) && (page == host || !is_public)
+    }
+
     fn has(&self, host: &str) -> bool {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let bare = bare(host);
         if let Ok(address) = bare.parse::<IpAddr>() {
             // An address is no name, so nobody can make it lead here who does not own it.
             return self.remote || address.is_loopback();
@@ -64,6 +71,11 @@ impl Hosts {
             || self.remote && crate::net::is_private(&name)
             || self.named.iter().any(|named| named.eq_ignore_ascii_case(&name))
     }
+}
+
+/// A host without the brackets of an address.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches('[').trim_end_matches(']')
 }
 
 /// The host that a request is for: of its target, if that is absolute, as to a proxy, else of its one `Host`.
@@ -206,6 +218,20 @@ mod tests {
             status(&Hosts::default(), &Method::POST, "/retrieve", &headers).0
         };
         assert_eq!((from("http://localhost:3000"), from("https://evil.example.org"), from("null")), (200, 403, 403));
+        let remote = Hosts { remote: true, named: Vec::new() };
+        for (origin, expected) in [
+            ("http://203.0.113.7:3000", 200),
+            ("http://10.0.0.7", 200),
+            ("http://[::1]:3000", 200),
+            ("https://wiki", 200),
+            ("http://198.51.100.4", 403),
+            ("http://[2001:db8::1]", 403),
+            ("chrome-extension://abcdef", 403),
+            ("null", 403),
+        ] {
+            let headers = [("host", "203.0.113.7:8080"), ("origin", origin)];
+            assert_eq!(status(&remote, &Method::POST, "/retrieve", &headers).0, expected, "{origin}");
+        }
     }
 
     #[test]
