@@ -181,6 +181,9 @@ impl ApiSource {
         let mut attempts = 0;
         loop {
             let answer = self.site.get(&path, &[("Accept", "application/json")]).await?;
+            if !self.site.is_own(&answer.url) {
+                return Err(SourceError::of_another_site(&answer));
+            }
             attempts += 1;
             let reply = Reply::read(answer)?;
             if attempts >= self.lag.attempts || !reply.error.as_ref().is_some_and(ErrorBody::passing) {

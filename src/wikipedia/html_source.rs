@@ -1,11 +1,11 @@
 //! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
 
 use super::cache::{PageCache, Pages, Reading};
-use super::html::{Article, ArticleOptions, PageKind, describe};
+use super::html::{Article, ArticleOptions, PageKind};
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{
-    self, Found, MAX_QUERY_BYTES, Retrieval, Source, SourceError, URI_TOO_LONG, no_results, shown_url,
+    self, Found, MAX_QUERY_BYTES, Retrieval, Source, SourceError, URI_TOO_LONG, no_results, self_description, shown_url,
 };
 use crate::base::text::printable;
 use crate::base::{Compat, Provenance};
@@ -47,8 +47,7 @@ impl HtmlSource {
         let _turn = self.cache.turn().await;
         let answer = self.site.get(&format!("/index.php?search={value}"), &[]).await?;
         if self.compat == Compat::Fixed && !self.site.is_own(&answer.url) {
-            let page = String::from_utf8_lossy(&answer.body);
-            return Err(not_the_wiki(&answer.url, answer.status, &page, "in place of the site that was asked"));
+            return Err(SourceError::of_another_site(&answer));
         }
         self.read(query, answer).await
     }
@@ -74,7 +73,7 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
     };
     let page = pages.page(digest, reading, &url, &text)?;
     if !page.from_mediawiki {
-        return Err(not_the_wiki(&url, 200, &text, "with a page that MediaWiki did not make"));
+        return Err(SourceError::not_the_wiki(&url, 200, &text, "with a page that MediaWiki did not make"));
     }
     Ok(finding_of_page(&page, &url, query, provenance))
 }
@@ -173,28 +172,6 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
     }
     let text = encoding.decode_without_bom_handling_and_without_replacement(&answer.body);
     text.map(std::borrow::Cow::into_owned).ok_or_else(wrong)
-}
-
-/// The error of a page that does not come from the wiki.
-fn not_the_wiki(url: &str, status: u16, page: &str, what: &'static str) -> SourceError {
-    SourceError::NotTheWiki { host: host_of(url), status, what, message: self_description(page) }
-}
-
-/// What a page says of itself, for a message: escaped, cut, with a space in front.
-fn self_description(html: &str) -> String {
-    let page = describe(html);
-    let title = page.title.map(|title| format!("titled `{}`", printable(&title, 80)));
-    let words = (!page.words.is_empty()).then(|| format!("\"{}\"", printable(&page.words, 120)));
-    match [title, words].into_iter().flatten().collect::<Vec<_>>().as_slice() {
-        [] if html.trim().is_empty() => " (nothing)".to_owned(),
-        [] => String::new(),
-        parts => format!(" ({})", parts.join(": ")),
-    }
-}
-
-/// Scheme, host and port of an address, for a message.
-fn host_of(url: &str) -> String {
-    url::Url::parse(url).map_or_else(|_| shown_url(url), |url| shown_url(&url.origin().ascii_serialization()))
 }
 
 #[cfg(test)]

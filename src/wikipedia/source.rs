@@ -1,6 +1,6 @@
 //! Where pages come from: what a source is, what it finds, why it fails.
 
-use super::html::ExtractError;
+use super::html::{ExtractError, describe};
 use crate::base::python::is_python_space;
 use crate::base::text::{printable, wait_in_words};
 use crate::base::{Cause, Provenance, sha256_hex};
@@ -237,6 +237,17 @@ impl SourceError {
         Self::Status { url: shown_url(&answer.url), status: answer.status, message, wait: answer.retry_after }
     }
 
+    /// An answer of another site than the one that was asked.
+    pub(super) fn of_another_site(answer: &Answer) -> Self {
+        let page = String::from_utf8_lossy(&answer.body);
+        Self::not_the_wiki(&answer.url, answer.status, &page, "in place of the site that was asked")
+    }
+
+    /// A page that does not come from the wiki.
+    pub(super) fn not_the_wiki(url: &str, status: u16, page: &str, what: &'static str) -> Self {
+        Self::NotTheWiki { host: host_of(url), status, what, message: self_description(page) }
+    }
+
     /// An answer that is not of the content type `declared` by it.
     pub(super) fn of_content_type(answer: &Answer, declared: &str, expected: &'static str) -> Self {
         Self::ContentType { url: shown_url(&answer.url), content_type: printable(declared, 80), expected }
@@ -327,6 +338,25 @@ impl SourceError {
             _ => None,
         }
     }
+}
+
+// What another server than the wiki says.
+
+/// What a page says of itself, for a message: escaped, cut, with a space in front.
+pub(super) fn self_description(html: &str) -> String {
+    let page = describe(html);
+    let title = page.title.map(|title| format!("titled `{}`", printable(&title, 80)));
+    let words = (!page.words.is_empty()).then(|| format!("\"{}\"", printable(&page.words, 120)));
+    match [title, words].into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [] if html.trim().is_empty() => " (nothing)".to_owned(),
+        [] => String::new(),
+        parts => format!(" ({})", parts.join(": ")),
+    }
+}
+
+/// Scheme, host and port of an address, for a message.
+fn host_of(url: &str) -> String {
+    url::Url::parse(url).map_or_else(|_| shown_url(url), |url| shown_url(&url.origin().ascii_serialization()))
 }
 
 // Sentences as a source gives them, and which of them an observation shows.

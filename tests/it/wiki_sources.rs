@@ -277,6 +277,18 @@ async fn fixed_html_believes_the_wiki_only() {
 }
 
 #[tokio::test]
+async fn the_api_believes_the_wiki_only() {
+    const HITS: &str = r#"{"query": {"search": []}}"#;
+    let json = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n";
+    let other = liar(json, HITS.as_bytes(), 1);
+    api(&other).search("dog").await.expect("the answer of its own wiki");
+    let away = format!("HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: {other}/w/api.php\r\n\r\n");
+    let error = api(&liar(away.leak(), b"", 0)).search("dog").await.expect_err("another site");
+    assert_eq!(error.kind(), "not_the_wiki");
+    assert!(error.to_string().starts_with(&format!("`{other}` answered with status 200 in place of")), "{error}");
+}
+
+#[tokio::test]
 async fn a_query_that_the_site_refuses_finds_nothing_and_is_no_failure() {
     const JSON: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n";
     let told = |code: &str| liar(JSON, format!("{{\"error\": {{\"code\": \"{code}\"}}}}").leak().as_bytes(), 1);
