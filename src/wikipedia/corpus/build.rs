@@ -391,9 +391,14 @@ impl Collected<'_> {
                 Article { title, blocks: vec![Block::Text(text)], ..Article::default() }
             }
         };
-        if article.title.contains('\0') {
+        let wrong = match article.title.as_str() {
+            title if title.contains('\0') => Some("the title holds a NUL"),
+            title if title.trim().is_empty() => Some("a paragraph has no title"),
+            _ => None,
+        };
+        if let Some(reason) = wrong {
             self.sources[source].skipped.bad += 1;
-            self.sources[source].leave_out(&place, "the title holds a NUL");
+            self.sources[source].leave_out(&place, reason);
             return Ok(());
         }
         for redirect in std::mem::take(&mut article.redirects) {

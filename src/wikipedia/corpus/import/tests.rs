@@ -268,6 +268,19 @@ fn an_article_of_passages_has_a_limit() {
     assert_eq!(made.notes[0], format!("`{}`, line 16: the passages of `A` exceed 16 MiB", path.display()));
 }
 
+#[test]
+fn a_paragraph_without_a_title_costs_its_question_nothing_else() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("dev.json");
+    let context = json!([["A", ["One."]], [" ", ["Two."]], ["C", ["Three."]]]);
+    let questions = json!([{"question": "?", "context": context, "answer": "x"}]);
+    fs::write(&path, questions.to_string()).expect("written");
+    let settings = settings(&[(Format::Dataset, path.as_path())], 1, 1 << 20);
+    let made = build(&dir.path().join("c"), &settings, &mut |_| {}).expect("a corpus");
+    assert_eq!((made.manifest.articles, made.manifest.sources[0].skipped.bad), (2, 1));
+    assert_eq!(made.notes, [format!("`{}`, `question 1`: a paragraph has no title", path.display())]);
+}
+
 /// Sentences of an article without the spaces between them.
 fn sentences(blocks: &[Block]) -> Vec<String> {
     match blocks {
