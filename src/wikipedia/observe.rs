@@ -203,8 +203,11 @@ impl ObservationFormat {
         (self.compat, self.wording) == (Compat::Fixed, Wording::Chinese)
     }
 
-    pub fn takes(self, block: &str) -> bool {
-        if self.reads_chinese() { is_long_chinese(block) } else { block.split(' ').nth(2).is_some() }
+    /// A block as the tool reads it, stripped; nothing if it has fewer than three words.
+    pub fn read(self, block: &str) -> Option<&str> {
+        let block = strip(block);
+        let is_long = if self.reads_chinese() { is_long_chinese(block) } else { block.split(' ').nth(2).is_some() };
+        is_long.then_some(block)
     }
 
     /// The observation of a page of these blocks: its first five sentences.
@@ -408,6 +411,18 @@ mod tests {
         {
             assert_eq!(is_long_chinese(block), long, "{block:?}");
         }
+    }
+
+    #[test]
+    fn spaces_around_a_block_are_no_words() {
+        for wording in [Wording::English, Wording::Chinese] {
+            let format = ObservationFormat::new(Compat::Fixed, wording);
+            assert_eq!(
+                [" two words ", "\u{1f} three words here\n"].map(|block| format.read(block)),
+                [None, Some("three words here")]
+            );
+        }
+        assert_eq!(PAPER.read("a  b"), Some("a  b"), "between words the paper counts each space");
     }
 
     #[test]

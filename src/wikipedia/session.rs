@@ -342,7 +342,7 @@ impl Session {
             return (OpenPage::new(blocks, Some(self.format)), None);
         }
         let mut raised = None;
-        let cleaned = blocks.iter().filter(|block| self.format.takes(block)).map(|block| self.cleaned(block));
+        let cleaned = blocks.iter().filter_map(|block| self.format.read(block)).map(|block| self.cleaned(block));
         let cleaned: Vec<_> = cleaned.map_while(|block| block.map_err(|error| raised = Some(error)).ok()).collect();
         if raised.is_none() && cleaned.iter().all(|block| matches!(block, Cow::Borrowed(_))) {
             drop(cleaned);
@@ -485,7 +485,7 @@ impl SessionError {
 #[derive(Debug)]
 struct OpenPage {
     blocks: Arc<[String]>,
-    /// Only the blocks that it takes are read; all without one.
+    /// It says what is read of them; without one all is.
     format: Option<ObservationFormat>,
     /// The sentences that the source gives, and where they come from; not if the text was mended.
     given: Option<(SentenceMap, Provenance)>,
@@ -518,8 +518,9 @@ impl OpenPage {
 
     /// The same with their numbers among all that the source gave.
     fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &str)> {
-        let is_read = |(_, block): &(usize, &str)| self.format.is_none_or(|format| format.takes(block));
-        self.blocks.iter().map(String::as_str).enumerate().filter(is_read)
+        let read = |block| self.format.map_or(Some(block), |format| format.read(block));
+        let blocks = self.blocks.iter().enumerate();
+        blocks.filter_map(move |(number, block)| Some((number, read(block.as_str())?)))
     }
 
     /// The text as the paper's environment keeps it: each block on a line of its own.
