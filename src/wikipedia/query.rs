@@ -3,8 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write as _;
 
-/// The titles to try for `query`, in order, without repeats: as written (first letter in upper case), in lower case,
-/// in Title Case, in UPPER CASE, with a capital after each word break; then the same without the double quotes around
+/// The titles to try for `query`, in order, without repeats: as written (first letter in upper case), in lower case (also with
+/// its first letter in upper case, as most wikis write titles), in Title Case, in UPPER CASE, with a capital after each word break; then the same without the double quotes around
 /// the whole. Empty for queries that cannot be titles.
 #[cfg(any(feature = "index", test))]
 pub fn candidate_titles(query: &str) -> Vec<String> {
@@ -33,13 +33,10 @@ pub fn cannot_be_title(query: &str) -> bool {
 fn ladder(query: &str, titles: &mut Vec<String>) {
     let name = spaced(query);
     let words: Vec<String> = name.split(' ').map(capitalised).collect();
-    for title in [
-        capitalised(&name),
-        capitalised(&name.to_lowercase()),
-        words.join(" "),
-        name.to_uppercase(),
-        after_word_breaks(&name),
-    ] {
+    let lower = name.to_lowercase();
+    for title in
+        [capitalised(&name), capitalised(&lower), lower, words.join(" "), name.to_uppercase(), after_word_breaks(&name)]
+    {
         if !title.is_empty() && !titles.contains(&title) {
             titles.push(title);
         }
@@ -139,11 +136,17 @@ mod tests {
     fn the_ladder_is_mediawikis() {
         assert_eq!(
             candidate_titles("the_beach  boys-live"),
-            ["The beach boys-live", "The Beach Boys-live", "THE BEACH BOYS-LIVE", "The Beach Boys-Live"]
+            [
+                "The beach boys-live",
+                "the beach boys-live",
+                "The Beach Boys-live",
+                "THE BEACH BOYS-LIVE",
+                "The Beach Boys-Live"
+            ]
         );
         assert_eq!(candidate_titles(" ray_ charles")[0], "Ray charles");
-        assert_eq!(candidate_titles("IBM pc"), ["IBM pc", "Ibm pc", "IBM Pc", "IBM PC"]);
-        assert_eq!(candidate_titles("\"dog\""), ["\"dog\"", "\"DOG\"", "\"Dog\"", "Dog", "DOG"]);
+        assert_eq!(candidate_titles("IBM pc"), ["IBM pc", "Ibm pc", "ibm pc", "IBM Pc", "IBM PC"]);
+        assert_eq!(candidate_titles("\"dog\""), ["\"dog\"", "\"DOG\"", "\"Dog\"", "Dog", "dog", "DOG"]);
     }
 
     #[test]

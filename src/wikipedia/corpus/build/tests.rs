@@ -211,6 +211,14 @@ fn what_is_left_out_is_named_by_file_and_line() {
 }
 
 #[test]
+fn a_title_in_lower_case_comes_before_others_that_fold_alike() {
+    let lines = "{\"title\": \"IPod-Nano\", \"text\": \"One of them.\", \"id\": 1}\n{\"title\": \"ipod nano\", \"text\": \"Another.\", \"id\": 2}\n";
+    let (_dir, _built, folder) = corpus(lines);
+    let memory = Corpus::from_jsonl("mine", lines.as_bytes()).expect("a corpus");
+    assert_eq!([folder, memory].map(|corpus| found(&corpus, "Ipod Nano")), [["page ipod nano"], ["page ipod nano"]]);
+}
+
+#[test]
 fn given_sentences_large_pages_and_odd_titles_are_kept() {
     let large = "A long sentence of a long page. ".repeat(40_000);
     let titles =
