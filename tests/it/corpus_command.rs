@@ -84,3 +84,13 @@ fn a_killed_build_leaves_nothing_that_opens_and_is_begun_anew() {
     dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok();
     assert!(!dir.path("c.partial").exists());
 }
+
+#[test]
+fn another_page_number_is_no_other_revision() {
+    let dir = WorkDir::new();
+    for (name, page) in [("a.jsonl", 1), ("b.jsonl", 2)] {
+        dir.write(name, format!("{{\"title\": \"A\", \"text\": \"One two three.\", \"id\": {page}, \"revid\": 7}}\n"));
+    }
+    let told = dir.wikitrail(&["corpus", "diff", "a.jsonl", "b.jsonl"]).stdout;
+    assert!(told.contains("revision          A: page 1 -> 2, with the same text\n"), "{told}");
+}

@@ -138,8 +138,13 @@ pub(crate) fn write_difference(difference: &Difference, out: &mut impl Write) ->
             let [old, new] = [old, new].map(|text| visible_line(text, 200));
             writeln!(out, "changed           {}\n                  - {old}\n                  + {new}", name(title))
         }
-        Difference::Revision { title, revid: [old, new] } => {
-            writeln!(out, "revision          {}: {} -> {}, with the same text", name(title), number(old), number(new))
+        Difference::Revision { title, revid, pageid } => {
+            let what = match (revid, pageid) {
+                ([old, new], _) if old != new => format!("{} -> {}", number(old), number(new)),
+                (_, [old, new]) if old != new => format!("page {} -> {}", number(old), number(new)),
+                _ => "of another time".to_owned(),
+            };
+            writeln!(out, "revision          {}: {what}, with the same text", name(title))
         }
         Difference::RedirectAdded { title, to } => {
             writeln!(out, "redirect added    {} -> {}", name(title), name(to))
@@ -158,7 +163,7 @@ pub(crate) fn write_counts(counts: &Counts, shown: u64, out: &mut impl Write) ->
         [added, gone, changed, revision, redirect_added, redirect_gone, same].map(thousands);
     writeln!(
         out,
-        "articles: {added} added, {gone} removed, {changed} changed, {revision} with another revision of the same text, {same} the same\n\
+        "articles: {added} added, {gone} removed, {changed} changed, {revision} with another revision or number of the same text, {same} the same\n\
          redirects: {redirect_added} added, {redirect_gone} removed"
     )?;
     if shown < all {

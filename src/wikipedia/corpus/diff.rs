@@ -44,8 +44,8 @@ pub enum Difference {
     Gone { title: String },
     /// The texts part at `excerpt`; without one, only spaces, paragraphs, sentences or the entries of a list differ.
     Changed { title: String, revid: [Option<u64>; 2], excerpt: Option<[String; 2]> },
-    /// Another revision or number of the page, with the same text.
-    Revision { title: String, revid: [Option<u64>; 2] },
+    /// Another revision, page number or time, with the same text.
+    Revision { title: String, revid: [Option<u64>; 2], pageid: [Option<u64>; 2] },
     /// Only the second corpus has the redirect, or it led elsewhere.
     RedirectAdded { title: String, to: String },
     /// Only the first has it, or it leads elsewhere.
@@ -186,7 +186,8 @@ fn compare_articles(old: &Article, new: &Article) -> Option<Difference> {
     let (title, revid) = (old.title.clone(), [old.revid, new.revid]);
     let of = |article: &Article| (article.pageid, article.revid, article.timestamp.clone());
     if (&old.blocks, &old.entries) == (&new.blocks, &new.entries) {
-        return (of(old) != of(new)).then_some(Difference::Revision { title, revid });
+        let pageid = [old.pageid, new.pageid];
+        return (of(old) != of(new)).then_some(Difference::Revision { title, revid, pageid });
     }
     Some(Difference::Changed { title, revid, excerpt: excerpt(&old.blocks, &new.blocks) })
 }
