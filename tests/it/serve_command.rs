@@ -187,6 +187,26 @@ fn it_answers_for_wikipedia_through_a_proxy_and_for_nobody_else() {
     assert_eq!((about["articles"].as_u64(), about["name"].as_str()), (Some(7), Some("mine")));
 }
 
+#[test]
+fn an_odd_title_is_found_at_the_address_that_a_search_leads_to() {
+    let dir = WorkDir::new();
+    let titles = ["A  b", "C_d e"];
+    let lines: String = titles.map(|title| json!({"title": title, "text": "Words of it."}).to_string() + "\n").concat();
+    dir.write("mine/articles.jsonl", &lines);
+    let served = Served::start(dir.root(), &["corpus:mine", "--quiet"]);
+    for (query, escaped) in [("A++b", "A%20%20b"), ("C_d+e", "C_d%20e")] {
+        let moved = served.get(&format!("/w/index.php?search={query}"));
+        let path = format!("/wiki/{escaped}");
+        assert!(
+            moved.status == 302 && moved.head.contains(&format!("location: {}", path.to_lowercase())),
+            "{}",
+            moved.head
+        );
+        assert_eq!(served.get(&path).status, 200, "{path}");
+    }
+    assert_eq!(served.get("/wiki/A__b").status, 200, "as clients write it");
+}
+
 /// A request that is under way is answered, connections that wait are closed, and the log has no texts.
 #[test]
 fn it_ends_gracefully_and_logs_no_texts() {

@@ -17,7 +17,7 @@ use super::{Answer, CorpusService, Fault};
 use crate::base::locked;
 use crate::base::text::printable;
 use crate::net::escaped_path;
-use crate::wikipedia::CorpusError;
+use crate::wikipedia::{CorpusError, query};
 use pages::{parse, query_pages};
 use search::{add_list, generated, open_search};
 use serde_json::{Map, Value, json};
@@ -38,7 +38,9 @@ fn number_of(page_id: &str, service: &CorpusService) -> Option<u32> {
 
 /// The path of an article. Titles that a client would take for a step up the path go by another.
 fn path_of(title: &str) -> String {
-    let name = escaped_path(&title.replace(' ', "_")).to_string();
+    // Who reads underscores as spaces, and spaces in a row as one, would find another title or none.
+    let written = if query::spaced(title) == title { title.replace(' ', "_") } else { title.to_owned() };
+    let name = escaped_path(&written).to_string();
     if title.split('/').any(|step| matches!(step, "" | "." | "..")) {
         return format!("/w/index.php?title={}", name.replace('/', "%2F"));
     }

@@ -27,7 +27,7 @@ pub(super) struct TitleLookup {
 pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, CorpusError> {
     let (spaced, capital) = (query::spaced(asked), spelled(asked));
     // A corpus may have titles that the site would write in another way.
-    for name in [asked, &spaced, &capital] {
+    for name in [asked, &asked.replace('_', " "), &spaced, &capital] {
         if let Some(number) = corpus.exact(name)? {
             return Ok(TitleLookup { normal: name.to_owned(), number: Some(number) });
         }
