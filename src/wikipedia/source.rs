@@ -321,6 +321,13 @@ impl SourceError {
                 Some("the site refuses this client; give a `--contact` that its operators can reach")
             }
             Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later"),
+            Self::Status { status: 404 | 410, .. } => {
+                Some("the server has nothing at this address; check that `--wiki-url` names a MediaWiki site")
+            }
+            Self::Api { code, .. } if may_pass(code) => Some("the site has trouble of its own; try again later"),
+            Self::Api { .. } => Some(
+                "the site refuses the request itself, and would again; check that `--wiki-url` names the right wiki",
+            ),
             Self::NotTheWiki { .. } => Some(
                 "open the site in a browser: does the network want a login, does a proxy answer in its place, and does \
                  `--wiki-url` name a MediaWiki site?",
@@ -338,6 +345,11 @@ impl SourceError {
             _ => None,
         }
     }
+}
+
+/// Whether the same request may succeed after an error of the API.
+fn may_pass(code: &str) -> bool {
+    matches!(code, "maxlag" | "ratelimited" | "readonly") || code.starts_with("internal_api_error")
 }
 
 // What another server than the wiki says.
@@ -466,6 +478,15 @@ mod tests {
         assert_eq!(status(429, Some(600)), Some(format!("the site asks to wait 10 minutes; {limits}")));
         assert_eq!(status(400, Some(1)).as_deref(), Some("the site asks to wait 1 second"));
         assert_eq!(status(400, None), None);
+        assert!(status(404, None).is_some_and(|hint| hint.contains("--wiki-url")));
+        let api = |code: &str| {
+            let (url, code, info) = ("http://h/".to_owned(), code.to_owned(), String::new());
+            SourceError::Api { url, code, info, wait: None }.hint().expect("a hint")
+        };
+        assert!(api("missingparam").contains("would again"));
+        assert!(
+            ["maxlag", "internal_api_error_DBQueryError"].iter().all(|code| api(code).ends_with("try again later"))
+        );
     }
 
     #[test]
