@@ -65,11 +65,6 @@ impl Item {
     pub(crate) fn value(&self, figure: usize) -> Option<f64> {
         self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
     }
-
-    /// Whether the figure at that position was not measured. One without a value may have none for this question.
-    fn is_missing(&self, figure: usize) -> bool {
-        !self.measured || self.missing.contains(&figure)
-    }
 }
 
 pub(super) struct Pairing<'a> {
@@ -450,7 +445,8 @@ impl Cell {
                 (self.sum, self.measured) = (self.sum + value, self.measured + 1);
                 self.right += u32::from(value > 0.0);
             }
-            None => self.missing += u32::from(item.is_missing(figure)),
+            // A measured row without a value may have none for this question.
+            None => self.missing += u32::from(!item.measured || item.missing.contains(&figure)),
         }
     }
 

@@ -107,7 +107,10 @@ impl VerdictWords<'_> {
         }
         let bounds =
             bounds.map_or_else(|| self.without_bounds(), |bounds| format!(" ({})", self.bounds(bounds, swapped)));
-        let word = if self.holds_for_any_distribution() { Word::Beats } else { Word::IsAheadOf };
+        // Whatever the distribution of the questions' differences.
+        let by_test = self.pair.p.is_some_and(|p| p.test == EXACT);
+        let is_sure = by_test || self.pair.distribution_free.is_some_and(|interval| !interval.contains(0.0));
+        let word = if is_sure { Word::Beats } else { Word::IsAheadOf };
         let verb = if neither { "lies above" } else { word.name() };
         let caveat = if word == Word::IsAheadOf { self.caveat(swapped) } else { String::new() };
         let sentence = format!("{first} {verb} {second} by {size}{bounds}{evidence}{caveat}");
@@ -158,7 +161,8 @@ impl VerdictWords<'_> {
             return format!("{b} and {a} cannot be compared: {none}{both}");
         };
         let questions = counted(*n, "question");
-        if self.never_differ() {
+        // The signed-rank test leaves out what is 0, and is absent if that is all.
+        if *n > 0 && self.pair.tests.wilcoxon.is_none() {
             return format!("{unlike}: they never differ in {} on {questions}", self.figure.label());
         }
         let shown =
@@ -174,16 +178,10 @@ impl VerdictWords<'_> {
         let share = 100.0 * float(*differing) / float(*units);
         let share = if differing == units { "all".to_owned() } else { format!("{share:.0} %") };
         // What McNemar's test sees of a question is whether it differs, others see by how much.
-        let spread = if p.is_some_and(|p| p.test == "mcnemar exact") { "" } else { " with the same spread" };
+        let spread = if p.is_some_and(|p| p.test == EXACT) { "" } else { " with the same spread" };
         let power = percent(self.settings.power);
         let least = self.amount(least);
         format!("the smallest detectable difference is {least} ({power} % power, if {share} {unit} differ{spread})")
-    }
-
-    /// Whether a test or an interval shows the difference whatever the distribution of the questions' differences.
-    fn holds_for_any_distribution(&self) -> bool {
-        let by_test = self.pair.p.is_some_and(|p| p.test == EXACT);
-        by_test || self.pair.distribution_free.is_some_and(|interval| !interval.contains(0.0))
     }
 
     /// On what the lead depends, where only sign flips show it.
@@ -222,11 +220,6 @@ impl VerdictWords<'_> {
         } else {
             format!("{all} cannot show any difference {below} with {} % power", percent(self.settings.power))
         }
-    }
-
-    /// The signed-rank test leaves out what is 0, and is absent if that is all.
-    fn never_differ(&self) -> bool {
-        self.pair.n > 0 && self.pair.tests.wilcoxon.is_none()
     }
 
     /// `4.2 points EM`, `131.5 tokens`.
