@@ -76,9 +76,7 @@ impl Counts {
             return;
         }
         let look = self.looks.entry(at).or_default();
-        if !look.variants.contains(&trajectory.variant) {
-            look.variants.insert(trajectory.variant.clone());
-        }
+        look.variants.insert(trajectory.variant.clone());
         look.ids.insert(trajectory.id.clone());
     }
 

@@ -55,7 +55,14 @@ impl LogTotals {
     fn results(&self, planned: Option<usize>) -> Value {
         // The mean of chosen episodes, such as the wrong ones, would look like that of the run.
         let measured = self.scorers.iter().filter(|scorer| planned.is_some() && scorer.scored > 0);
-        let scores: Vec<Value> = measured.map(|scorer| scorer.result(self.samples)).collect();
+        let score = |Scorer { name, sum, scored }: &Scorer| {
+            let mean = json!({ "name": "mean", "value": sum / float(*scored) });
+            json!({
+                "name": name, "scorer": name, "scored_samples": scored, "unscored_samples": self.samples - scored,
+                "metrics": { "mean": mean },
+            })
+        };
+        let scores: Vec<Value> = measured.map(score).collect();
         json!({
             "total_samples": planned.unwrap_or(self.samples), "completed_samples": self.measured,
             "logged_samples": self.samples, "scores": scores,
@@ -139,16 +146,6 @@ impl<W: Write> Export for Inspect<'_, W> {
     fn finish(&mut self) -> Result<(), ExportError> {
         self.out.write_all(b"]}\n")?;
         Ok(self.out.flush()?)
-    }
-}
-
-impl Scorer {
-    fn result(&self, samples: usize) -> Value {
-        let mean = self.sum / float(self.scored);
-        json!({
-            "name": self.name, "scorer": self.name, "scored_samples": self.scored,
-            "unscored_samples": samples - self.scored, "metrics": { "mean": { "name": "mean", "value": mean } },
-        })
     }
 }
 

@@ -320,12 +320,8 @@ const STEP_COLUMNS: &[(Column, StepContent)] = &[
     (Column::text("note"), |_, step| Cell::of(step.note.as_deref(), Cell::text)),
     (Column::text("discarded"), |_, step| Cell::of(step.discarded.as_deref(), Cell::text)),
     (Column::integer("calls"), |_, step| Cell::count(step.calls.len())),
-    (Column::integer("prompt_tokens"), |_, step| {
-        Cell::of(step_usage(step), |usage| Cell::Integer(usage.prompt_tokens))
-    }),
-    (Column::integer("completion_tokens"), |_, step| {
-        Cell::of(step_usage(step), |usage| Cell::Integer(usage.completion_tokens))
-    }),
+    (Column::integer("prompt_tokens"), |_, step| counted_cell(step, |usage| Some(usage.prompt_tokens))),
+    (Column::integer("completion_tokens"), |_, step| counted_cell(step, |usage| Some(usage.completion_tokens))),
     (Column::integer("latency_ms"), |_, step| Cell::Integer(step.calls.iter().map(|call| call.latency_ms).sum())),
     (Column::integer("attempts"), |_, step| {
         Cell::Integer(step.calls.iter().map(|call| u64::from(call.attempts)).sum())
@@ -359,7 +355,7 @@ fn page_cell<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'
     Cell::of(step.provenance.as_ref(), cell)
 }
 
-/// A count that only some providers make; empty where it was not made.
+/// A count of tokens; empty where it was not made, as some are by some providers only.
 fn counted_cell(step: &Step, tokens: fn(Usage) -> Option<u64>) -> Cell<'_> {
     Cell::of(step_usage(step).and_then(tokens), Cell::Integer)
 }
@@ -380,7 +376,10 @@ const RUN_COLUMNS: [Column; 2] = [Column::text("run"), Column::text("dataset")];
 /// The columns of the settings, in order, and their cells; `docs/columns.md` explains each.
 const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
     (Column::text("protocol"), |variant| Cell::text(&variant.protocol)),
-    (Column::text("options"), options_cell),
+    // As a JSON object.
+    (Column::text("options"), |variant| {
+        Cell::of((!variant.options.is_empty()).then_some(&variant.options), Cell::json)
+    }),
     (Column::text("method"), |variant| Cell::text(&variant.method)),
     (Column::text("model"), |variant| Cell::text(&variant.model)),
     (Column::text("endpoint"), |variant| Cell::text(&variant.endpoint)),
@@ -403,11 +402,6 @@ const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
         })
     }),
 ];
-
-/// The protocol's options as a JSON object; empty without any.
-fn options_cell(variant: &Variant) -> Cell<'_> {
-    Cell::of((!variant.options.is_empty()).then_some(&variant.options), Cell::json)
-}
 
 impl<'a> Origin<'a> {
     fn cells(&self) -> Vec<Cell<'a>> {
