@@ -81,7 +81,7 @@ const LEVEL: u32 = 4;
 
 /// The episodes of these questions, packed, by the question's number. One question is held at a time: it may have thousands.
 fn packed_episodes(results: &Results, rows: &[QuestionRow<'_>], part: &[usize]) -> Result<String, RunError> {
-    packed(io::sink(), |json| {
+    packed(|json| {
         let mut json = serde_json::Serializer::new(json);
         let mut questions = json.serialize_map(None).map_err(io::Error::from)?;
         for &at in part {
@@ -92,28 +92,12 @@ fn packed_episodes(results: &Results, rows: &[QuestionRow<'_>], part: &[usize]) 
     })
 }
 
-/// JSON in base64 of gzip; it is written to `copy` too.
-fn packed(copy: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<(), RunError>) -> Result<String, RunError> {
-    let mut json = BufWriter::with_capacity(1 << 16, Tee(GzEncoder::new(Vec::new(), Compression::new(LEVEL)), copy));
+/// JSON in base64 of gzip.
+fn packed(write: impl FnOnce(&mut dyn Write) -> Result<(), RunError>) -> Result<String, RunError> {
+    let mut json = BufWriter::with_capacity(1 << 16, GzEncoder::new(Vec::new(), Compression::new(LEVEL)));
     write(&mut json)?;
-    let Tee(packed, _) = json.into_inner().map_err(IntoInnerError::into_error)?;
+    let packed = json.into_inner().map_err(IntoInnerError::into_error)?;
     Ok(STANDARD.encode(packed.finish()?))
-}
-
-/// Writes to both.
-struct Tee<A, B>(A, B);
-
-impl<A: Write, B: Write> Write for Tee<A, B> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(bytes)?;
-        self.1.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()?;
-        self.1.flush()
-    }
 }
 
 /// The table of questions, packed, and the SHA-256 of its JSON.
@@ -122,10 +106,12 @@ pub(super) fn question_table(
     rows: &[QuestionRow<'_>],
     chunks: &Chunks,
 ) -> Result<(String, String), RunError> {
-    let mut digest = Digester::default();
     let table = QuestionTable { results, rows, chunks };
-    let packed = packed(&mut digest, |json| Ok(serde_json::to_writer(json, &table).map_err(io::Error::from)?))?;
-    Ok((packed, digest.hex()))
+    let write = |json: &mut dyn Write| Ok(serde_json::to_writer(json, &table).map_err(io::Error::from)?);
+    // Written twice, as the table of a large run is not held as text.
+    let mut digest = Digester::default();
+    write(&mut digest)?;
+    Ok((packed(write)?, digest.hex()))
 }
 
 /// What the page lists of its questions, as an object of columns with a value for each question.
@@ -175,7 +161,7 @@ impl Serialize for VariantColumns<'_> {
         columns.serialize_entry("em", &column(rows, |row| row.em(at)))?;
         columns.serialize_entry("measured", &column(rows, |row| row.measured(at)))?;
         columns.serialize_entry("steps", &column(rows, |row| row.mean(at, 2)))?;
-        columns.serialize_entry("class", &column(rows, |row| row.class(at).and_then(place_of)))?;
+        columns.serialize_entry("class", &column(rows, |row| row.class(at).map(|class| class as usize)))?;
         columns.serialize_entry("unmeasured", &column(rows, |row| u8::from(row.is_unmeasured(at))))?;
         columns.serialize_entry("cut", &column(rows, |row| u8::from(row.is_cut(at))))?;
         columns.serialize_entry("disputed", &column(rows, |row| u8::from(row.is_disputed(at))))?;
@@ -183,10 +169,6 @@ impl Serialize for VariantColumns<'_> {
         columns.serialize_entry("answer", &column(rows, |row| row.first(at)?.answer.as_deref().map(safe)))?;
         columns.end()
     }
-}
-
-fn place_of(class: FailureClass) -> Option<usize> {
-    FailureClass::ALL.iter().position(|known| *known == class)
 }
 
 pub(super) fn metadata(
