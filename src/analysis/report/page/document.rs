@@ -218,30 +218,23 @@ fn bar(html: &mut Html, parts: &[PageGroup<'_>], served: bool) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
     let measured = parts.iter().any(PageGroup::is_measured);
     let forked = parts.first().is_some_and(|part| !sections::folders(part).is_empty());
-    let is_there = |id: &str| match id {
-        "differences" | "flips" => several,
-        "branches" => forked,
-        "why" => measured,
-        _ => true,
-    };
+    let sections = [
+        ("branches", "Repairs", forked),
+        ("scores", "Scores", true),
+        ("differences", "Differences", several),
+        ("flips", "Flipped answers", several),
+        ("why", "Why wrong", measured),
+        ("questions", "Questions", true),
+        ("settings", "Settings", true),
+    ];
     html.element("header", &[("class", "top")], |html| {
         html.leaf("strong", &[], "wikitrail");
         html.element("nav", &[("aria-label", "Sections")], |html| {
             if served {
                 html.leaf("a", &[("href", "../")], "All runs");
             }
-            for (id, name) in [
-                ("branches", "Repairs"),
-                ("scores", "Scores"),
-                ("differences", "Differences"),
-                ("flips", "Flipped answers"),
-                ("why", "Why wrong"),
-                ("questions", "Questions"),
-                ("settings", "Settings"),
-            ] {
-                if is_there(id) {
-                    html.leaf("a", &[("href", &format!("#{id}"))], name);
-                }
+            for (id, name, _) in sections.into_iter().filter(|(.., is_there)| *is_there) {
+                html.leaf("a", &[("href", &format!("#{id}"))], name);
             }
         });
         html.leaf("button", &[("id", "help-button"), ("type", "button")], "Help");
