@@ -162,7 +162,9 @@ fn group_rows(html: &mut Html, listing: &Listing, entries: &[Entry], link: &impl
             let ends = entry.em_interval.map(|[low, high]| [low, high].map(|end| value(Unit::Share, end)).join(" to "));
             html.number(&ends.unwrap_or_else(dash));
             sorted(html, entry.rank, &entry.rank.map_or_else(dash, |rank| rank.to_string()));
-            html.leaf("td", &[("data-sort", &entry.started_at)], &begun_at(entry));
+            // Such as `2026-11-24 13:02`.
+            let begun = entry.started_at.chars().take(16).collect::<String>().replace('T', " ");
+            html.leaf("td", &[("data-sort", &entry.started_at)], &begun);
             html.leaf("td", &[("data-sort", &entry.model)], &entry.model);
             sorted(html, Some(entry.episodes), &episodes(listing, entry));
             if costs {
@@ -189,11 +191,6 @@ fn has_notes(listing: &Listing) -> bool {
 fn sorted(html: &mut Html, key: Option<impl ToString>, text: &str) {
     let key = key.map(|key| key.to_string()).unwrap_or_default();
     html.leaf("td", &[("class", "n"), ("data-sort", &key)], text);
-}
-
-/// Such as `2026-11-24 13:02`.
-fn begun_at(entry: &Entry) -> String {
-    entry.started_at.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
 fn episodes(listing: &Listing, entry: &Entry) -> String {

@@ -5,7 +5,7 @@ use super::charts;
 use super::data::{QuestionRow, alike, without_its_folders};
 use super::html::{Html, NUMBER, encoded, minus, short_path, without_folders};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
-use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
+use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::repair::{Branches, Classes, Repair};
 use crate::analysis::report::comparison::{ComparisonExtras, bounds_notes, sheet};
 use crate::analysis::report::console::dash;
@@ -138,8 +138,8 @@ fn score_columns<'a>(part: PageGroup<'a>, means: &'a [Option<&'a VariantMean>]) 
     ];
     columns.extend(common.is_none().then(|| numbers("n", move |at| thousands(standings[at].n))));
     columns.extend(of_all.map(|em| numbers(on(label, em.n), of(em))));
-    let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")).filter(|f1| f1.n > 0);
-    columns.extend(f1.map(|f1| numbers(on("F1", f1.n), of(f1))));
+    let compared = |name| comparison.as_ref().ok()?.figure(name).filter(|figure| figure.n > 0);
+    columns.extend(compared("f1").map(|f1| numbers(on("F1", f1.n), of(f1))));
     // A variant may have measured more questions than the other.
     let own = move |at: usize| {
         let of = counted(standings[at].n, "question");
@@ -148,7 +148,7 @@ fn score_columns<'a>(part: PageGroup<'a>, means: &'a [Option<&'a VariantMean>]) 
     };
     let has_own = common.is_some_and(|em| standings.iter().any(|standing| standing.n != em.n));
     columns.extend(has_own.then(|| numbers(format!("own {label} %"), own)));
-    if let Some(judge) = judged(comparison) {
+    if let Some(judge) = compared(JUDGE) {
         columns.push(numbers(on("judge", judge.n), of(judge)));
         columns.push((format!("judge ≠ {label}"), Box::new(move |html, at| disputed_cell(html, &part, at))));
     }
@@ -193,15 +193,16 @@ pub(super) fn scores_section(html: &mut Html, part: &PageGroup<'_>) {
                 });
             }
         });
-        let pairs = standings.first().map_or(0, |standing| standing.pairs);
         let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
-        explained_scores(html, priced, (sources.len() > 2).then_some(pairs), sources.len());
+        let cost = if priced { "; US $ is the cost of measured episodes" } else { "" };
+        html.facts(&format!("Steps, calls and tokens are means of an episode{cost}."));
+        if sources.len() > 2 {
+            let pairs = standings.first().map_or(0, |standing| standing.pairs);
+            let end = correction(pairs, sources.len()).map_or_else(String::new, |of| format!("; {of}"));
+            html.facts(&format!("{RANK}{end}."));
+        }
         copy_buttons(html, part);
     });
-}
-
-fn judged(comparison: &Result<Comparison, String>) -> Option<&FigureComparison> {
-    comparison.as_ref().ok()?.figure(JUDGE).filter(|judge| judge.n > 0)
 }
 
 /// The number of questions of a variant on which judges and EM disagree; it lists them.
@@ -212,15 +213,6 @@ fn disputed_cell(html: &mut Html, part: &PageGroup<'_>, at: usize) {
         0 => html.text("0"),
         n => html.filter(&thousands(n), &data, " questions on which judge and metric disagree"),
     });
-}
-
-fn explained_scores(html: &mut Html, priced: bool, ranked_by: Option<usize>, variants: usize) {
-    let cost = if priced { "; US $ is the cost of measured episodes" } else { "" };
-    html.facts(&format!("Steps, calls and tokens are means of an episode{cost}."));
-    if let Some(pairs) = ranked_by {
-        let end = correction(pairs, variants).map_or_else(String::new, |of| format!("; {of}"));
-        html.facts(&format!("{RANK}{end}."));
-    }
 }
 
 /// Figures of which the scores have the mean: tokens only where a server counted them.
