@@ -53,9 +53,8 @@ impl RunSummary<'_> {
     pub(crate) fn brief(&self, verdict: &[String], width: usize) -> String {
         let mut text = self.head(width);
         if self.is_measured() {
-            let took = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
             let intervals = caption(self.rows.iter().map(|row| &row.score), true);
-            text = text + &self.overview(width) + "\n" + &wrapped(&format!("{intervals}{took}"), width, "");
+            text = text + &self.overview(width) + "\n" + &wrapped(&format!("{intervals}{}", self.took()), width, "");
         }
         for sentence in verdict {
             text += &wrapped(&self.short.in_text(sentence), width, "");
@@ -76,9 +75,15 @@ impl RunSummary<'_> {
 
     fn tables(&self, width: usize) -> String {
         let intervals = caption(self.rows.iter().map(|row| &row.score), self.accuracy);
-        let (scores, costs, times) = (self.scores(width), self.costs(width), self.times());
-        let assessments: Vec<Assessed> = self.rows.iter().map(|row| (self.shown_name(row), &row.assessment)).collect();
-        format!("{scores}\n{intervals}\n{costs}\n{times}\n") + &assessment_tables(&assessments, width)
+        let (scores, costs, took) = (self.scores(width), self.costs(width), self.took());
+        let variants: Vec<Assessed> = self.rows.iter().map(|row| (self.shown_name(row), &row.assessment)).collect();
+        // Only where an answer is wrong.
+        let why = failures(&variants, width)
+            .map_or_else(String::new, |table| format!("{table}\n{}\n", paper(&variants, width)));
+        let shares = shares(&variants, width);
+        format!(
+            "{scores}\n{intervals}\n{costs}\ntime: mean per episode{took}\n{shares}\n{why}explained in: wikitrail docs metrics\n"
+        )
     }
 
     fn commands(&self, title: &str, width: usize) -> String {
@@ -156,10 +161,9 @@ impl RunSummary<'_> {
         measured.flat_map(|row| missing(self.name(row), row)).chain(notes)
     }
 
-    /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
-    fn times(&self) -> String {
-        let whole = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
-        format!("time: mean per episode{whole}")
+    /// Variants run side by side, so that the time of the run does not belong to any of them.
+    fn took(&self) -> String {
+        self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)))
     }
 
     fn costs(&self, width: usize) -> String {
@@ -280,13 +284,6 @@ fn written(value: Option<f64>, interval: Option<Interval>, number: fn(f64) -> St
 
 /// A variant by its name, and what its answers came from.
 type Assessed<'a> = (String, &'a RunAssessment);
-
-/// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
-fn assessment_tables(variants: &[Assessed<'_>], width: usize) -> String {
-    let failures = failures(variants, width);
-    let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
-    format!("{}\n{why}explained in: wikitrail docs metrics\n", shares(variants, width))
-}
 
 fn shares(variants: &[Assessed<'_>], width: usize) -> String {
     let columns: [(&str, Of); 8] = [
