@@ -6,7 +6,7 @@
 use crate::analysis::annotations::{self, Annotation};
 use crate::analysis::report::console::{duration, rate};
 use crate::analysis::report::leaderboard::{Entry, entries};
-use crate::analysis::report::page::{Episodes, Limits, Listing, Live, Stopped, index, page, unknown_address};
+use crate::analysis::report::page::{Episodes, Limits, Listing, Live, Stopped, encoded, index, page, unknown_address};
 use crate::analysis::report::progress::Bar;
 use crate::analysis::results::follow::{Follower, Progress, version};
 use crate::analysis::results::{Results, RunRef, Source, folder_name, runs};
@@ -25,7 +25,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
 use jiff::Timestamp;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -260,9 +259,9 @@ impl Viewer {
 
     fn compute_page(&self, name: &str, run: &RunRef) -> Result<String, Refusal> {
         let folder = RunFolder::at(&run.path);
-        let manifest = folder.manifest().map_err(|error| failed(error.into()))?;
+        let manifest = folder.manifest().map_err(failed)?;
         // Before the records are read: what is appended meanwhile makes a new one.
-        let version = version(&folder).map_err(|error| failed(error.into()))?;
+        let version = version(&folder).map_err(failed)?;
         let results = Results::of(std::slice::from_ref(run), true).map_err(failed)?;
         let mut rules = results.groups.iter().flat_map(|group| &group.stopped);
         let is_decided = rules.any(|rule| rule.found.as_ref().is_some_and(|found| found.decided));
@@ -310,11 +309,11 @@ impl Viewer {
             return Err(bad(fault));
         }
         let folder = RunFolder::at(&run.path);
-        let records = folder.records().map_err(|error| failed(error.into()))?;
+        let records = folder.records().map_err(failed)?;
         let at = records.keys().position(|(key, ..)| key == annotation.key);
         let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
         // The record identifies the episode; the request that carries a judgement does not.
-        let episode = records.trajectory(at).map_err(|error| failed(error.into()))?;
+        let episode = records.trajectory(at).map_err(failed)?;
         if annotation.step.is_some_and(|step| step as usize > episode.steps.len()) {
             return Err(bad(format!("the episode has {} steps", episode.steps.len())));
         }
@@ -324,7 +323,7 @@ impl Viewer {
         let Annotation { id, variant, repeat, started_at, .. } = Annotation::of(&episode);
         let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        annotations::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
+        annotations::append(&folder, &[annotation]).map_err(failed)
     }
 }
 
@@ -349,13 +348,8 @@ fn variant_of(run: &RunRef, name: &str) -> Option<RunRef> {
     is_known.then(|| RunRef { variant: Some(variant.to_owned()), ..run.clone() })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
-fn failed(error: RunError) -> Refusal {
-    Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
-}
-
-fn encoded(name: &str) -> String {
-    utf8_percent_encode(name, NON_ALPHANUMERIC).to_string()
+fn failed(error: impl Into<RunError>) -> Refusal {
+    Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.into().to_string())
 }
 
 /// Runs are read on a thread that may wait.

@@ -159,7 +159,7 @@ pub(super) fn minus(text: &str) -> String {
 }
 
 /// A text as a part of an address.
-pub(super) fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 

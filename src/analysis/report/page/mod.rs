@@ -17,11 +17,14 @@ use crate::analysis::results::Results;
 use crate::runner::RunError;
 pub(crate) use charts::is_figure;
 use data::{Chunks, QuestionRow, rows};
-#[cfg(feature = "serve")]
-pub(crate) use index::{Listing, index, unknown_address};
 use jiff::Timestamp;
 use sections::PageGroup;
 use serde::Serialize;
+#[cfg(feature = "serve")]
+pub(crate) use {
+    html::encoded,
+    index::{Listing, index, unknown_address},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Episodes {
