@@ -113,14 +113,11 @@ fn refuse_conflicts(union: &Union<'_>) -> Result<(), RunError> {
     if conflicts > lines.len() {
         lines.push(format!("and {} more", conflicts - lines.len()));
     }
+    let (episodes, are) = (counted(conflicts, "episode"), if conflicts == 1 { "is" } else { "are" });
     Err(RunError::input(
-        format!("{} recorded with different results:\n  {}", are(conflicts), lines.join("\n  ")),
+        format!("{episodes} {are} recorded with different results:\n  {}", lines.join("\n  ")),
         "each was run twice, and both were paid for; add --keep first or --keep last, in the order in which the folders are named",
     ))
-}
-
-fn are(episodes: usize) -> String {
-    format!("{} {}", counted(episodes, "episode"), if episodes == 1 { "is" } else { "are" })
 }
 
 /// The manifest of all: that of the first folder, with the times of all.

@@ -242,7 +242,9 @@ impl Paths {
             paths.recorded += 1;
             let Some(branch) = trajectory.branch.as_ref().filter(|_| trajectory.measured()) else { continue };
             let Some(place) = places.get(&branch.key) else { continue };
-            let from = edited_steps(branch);
+            // How many steps the edit decides: the model goes on behind them.
+            let is_of_the_step = branch.edit.as_ref().is_some_and(BranchEdit::is_of_the_step);
+            let from = if is_of_the_step { branch.at } else { branch.at.saturating_sub(1) };
             let count = match trajectory.variant.as_str() {
                 CONTROL => &mut paths.controls,
                 PLACEBO => paths.placebos.entry(branch.id.clone()).or_default(),
@@ -274,12 +276,6 @@ impl Paths {
             questions_left: counts().filter(|(same, measured)| same < measured).count(),
         }
     }
-}
-
-/// How many steps an edit decides: the model goes on behind them.
-fn edited_steps(branch: &Branch) -> usize {
-    let is_of_the_step = branch.edit.as_ref().is_some_and(BranchEdit::is_of_the_step);
-    if is_of_the_step { branch.at } else { branch.at.saturating_sub(1) }
 }
 
 /// Whether both go on alike behind so many steps, up to their answers.

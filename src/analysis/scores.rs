@@ -60,7 +60,9 @@ pub(crate) fn run_summary<'a>(
     let short = summary.manifest.short_names();
     let repeats = summary.variants.iter().map(|variant| (short.of_name(&variant.name), variant.repeats.as_ref()));
     let repeats = repeats_tables(repeats, width).unwrap_or_default();
-    let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
+    let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
+    let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
+    let judges = judged.as_ref().map(|judged| judged_figures(judged, &means, width)).unwrap_or_default();
     let closed_book: String =
         closed_book_sentences(&summary.closed_books()).iter().map(|sentence| wrapped(sentence, width, "")).collect();
     let below = closed_book + &attempts_table(&summary.variants, width) + &repeats + &judges + &people;
@@ -599,11 +601,4 @@ fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
         }));
     }
     notes
-}
-
-/// What judges said beside exact match and beside each other.
-fn judge_text(judged: &JudgedRun, joined: &[JoinedRow], width: usize) -> String {
-    let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
-    let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
-    judged_figures(judged, &means, width)
 }

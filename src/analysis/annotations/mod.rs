@@ -97,7 +97,8 @@ impl TryFrom<String> for AnnotationClass {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        Self::parse(&name).ok_or_else(|| format!("unknown class `{}`; classes are {}", excerpt(&name), Self::names()))
+        Self::parse(&name)
+            .ok_or_else(|| format!("unknown class `{}`; classes are {}", printable(&name, 40), Self::names()))
     }
 }
 
@@ -105,10 +106,6 @@ impl From<AnnotationClass> for &'static str {
     fn from(class: AnnotationClass) -> Self {
         class.name()
     }
-}
-
-fn excerpt(text: &str) -> String {
-    printable(text, 40)
 }
 
 pub(crate) fn is_model(by: &str) -> bool {
@@ -149,7 +146,7 @@ impl Annotation {
             return Some(format!("`by` is not a name: {why}"));
         }
         if self.at.parse::<Timestamp>().is_err() {
-            return Some(format!("`at` is not a time: `{}`", excerpt(&self.at)));
+            return Some(format!("`at` is not a time: `{}`", printable(&self.at, 40)));
         }
         if self.step == Some(0) {
             return Some("steps are counted from 1".to_owned());

@@ -310,6 +310,8 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
     }
     let corrected = |p: fn(&DecidedPair) -> f64| holm(&pairs.iter().map(p).collect::<Vec<_>>());
     let both = corrected(|pair| pair.p).into_iter().zip(corrected(|pair| pair.p_highest));
+    // That so many resamples can show.
+    let is_smallest = |p: f64| (p * float(settings.resamples as u64 + 1) - 1.0).abs() < 1e-9;
     let mut undecided = BTreeSet::new();
     for (DecidedPair { variants: [a, b], p, leader, .. }, (own, highest)) in pairs.iter().zip(both) {
         for at in [*a, *b] {
@@ -318,7 +320,7 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
         if let Some(winner) = leader.filter(|_| own < settings.alpha && highest < settings.alpha) {
             let beaten = &mut standings[if winner == *a { *b } else { *a }];
             beaten.rank = beaten.rank.map(|rank| rank + 1);
-        } else if own >= settings.alpha && is_smallest(*p, settings.resamples) {
+        } else if own >= settings.alpha && is_smallest(*p) {
             undecided.extend([*a, *b]);
         } else {
             standings[*a].tied_with.push(variants[*b].name.clone());
@@ -337,11 +339,6 @@ fn resamples(variants: usize, alpha: f64) -> usize {
     let needed = float(pairs_of(variants) as u64) / alpha;
     let is_enough = |resamples: usize, factor: f64| factor * needed < float(resamples as u64);
     if is_enough(FEW_RESAMPLES, 4.0) || !is_enough(RESAMPLES, 1.0) { FEW_RESAMPLES } else { RESAMPLES }
-}
-
-/// Whether p is the smallest that this many resamples can show.
-fn is_smallest(p: f64, resamples: usize) -> bool {
-    (p * float(resamples as u64 + 1) - 1.0).abs() < 1e-9
 }
 
 #[cfg(test)]
