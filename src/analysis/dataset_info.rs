@@ -3,7 +3,7 @@
 use super::report::labelled;
 use super::results::Field;
 use crate::base::Question;
-use crate::base::text::{counted, thousands, visible_line};
+use crate::base::text::{counted, joined, thousands, visible_line};
 use crate::dataset::{Dataset, Format, Problem};
 use crate::prompting::{self, PromptSource, QUESTION_LABELS};
 use crate::runner::RunError;
@@ -267,10 +267,8 @@ fn duplicates_line(duplicates: &Duplicates) -> InfoLine {
     if duplicates.twins > 0 {
         text = format!("{text}, {} of them in the cluster of their original", duplicates.twins);
     }
-    let line = |group: &Vec<String>| {
-        group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)).collect::<Vec<_>>().join(" = ")
-    };
-    let lines = duplicates.groups.iter().take(MAX_LISTED).map(line).chain(more(duplicates.groups.len()));
+    let line = |group: &Vec<String>| joined(group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)), " = ");
+    let lines = duplicates.groups.iter().take(MAX_LISTED).filter_map(line).chain(more(duplicates.groups.len()));
     ("duplicates", text, lines.collect())
 }
 

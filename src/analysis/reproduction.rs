@@ -7,7 +7,7 @@ use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
 use crate::analysis::scores;
 use crate::base::stats::Interval;
-use crate::base::text::{excerpt, shell_word};
+use crate::base::text::{excerpt, joined, shell_word};
 use crate::base::{DatasetRecord, Manifest, Method, Variant};
 use crate::dataset::PUBLIC_SOURCES;
 use crate::runner::experiment::{
@@ -136,8 +136,7 @@ impl Reproduction {
         let experiment = ExperimentFile::load(figures.experiment)?;
         let name = figures.dataset.unwrap_or(&manifest.dataset.name);
         let Some(dataset) = experiment.datasets.iter().find(|dataset| dataset.name == name) else {
-            let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-            let names = names.join(" or ");
+            let names = joined(experiment.datasets.iter().map(|dataset| &dataset.name), " or ").unwrap_or_default();
             let of = figures.experiment.display();
             return Err(RunError::input(
                 format!("`{shown}` is a run over `{}`, and `{of}` has figures of {names}", excerpt(name)),
@@ -225,7 +224,7 @@ impl Reproduction {
 
     fn each(&self, of: impl Fn(&Variant) -> String) -> String {
         let variants = self.runs.iter().flat_map(|(_, summary)| &summary.manifest.variants);
-        variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+        joined(variants.map(of).collect::<BTreeSet<_>>(), ", ").unwrap_or_default()
     }
 
     pub(crate) fn sheet(&self) -> Sheet {
@@ -293,8 +292,7 @@ impl Reproduction {
                 }
             }
         }
-        let found: Vec<String> = found.into_iter().collect();
-        (!found.is_empty()).then(|| format!("settings that differ from the file's: {}", found.join("; ")))
+        joined(found, "; ").map(|found| format!("settings that differ from the file's: {found}"))
     }
 }
 

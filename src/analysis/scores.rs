@@ -13,7 +13,7 @@ use crate::analysis::results::{
     judgements_of, with_judges, with_recorded,
 };
 use crate::base::stats::{Interval, Mean};
-use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::base::text::{counted, joined, shell_word, thousands, visible_line};
 use crate::base::{Trajectory, Variant};
 use crate::runner::experiment::Differing;
 use crate::runner::store::RunFolder;
@@ -191,8 +191,8 @@ fn spent(spending: &Spending) -> Option<String> {
     let unfinished = (unfinished.calls > 0)
         .then(|| format!("{unfinished} on episodes that have not ended, which --resume goes on with"));
     let discarded = (discarded.calls > 0).then(|| format!("{discarded} on what is not kept"));
-    let parts: Vec<String> = unfinished.into_iter().chain(discarded).collect();
-    (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
+    let parts = joined(unfinished.into_iter().chain(discarded), ", and ");
+    parts.map(|parts| format!("spent: {total}; of these {parts}"))
 }
 
 /// What was paid of the cost in the table, where answers came from the cache.
@@ -210,13 +210,13 @@ fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
     let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
         format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
     };
-    let first: Vec<String> = shards.iter().take(MAX_SHARDS_LISTED).map(told).collect();
+    let first = joined(shards.iter().take(MAX_SHARDS_LISTED).map(told), ", ")?;
     let more = if shards.len() > MAX_SHARDS_LISTED {
         format!(" and {} more", shards.len() - MAX_SHARDS_LISTED)
     } else {
         String::new()
     };
-    (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
+    Some(format!("unfinished shards: {first}{more}"))
 }
 
 /// Error pages that the paper's environment takes for pages.

@@ -109,6 +109,13 @@ pub fn thousands(n: impl TryInto<u64>) -> String {
     text
 }
 
+/// The words with `between` them; nothing where there are none.
+pub(crate) fn joined<S: AsRef<str>>(words: impl IntoIterator<Item = S>, between: &str) -> Option<String> {
+    let mut words = words.into_iter();
+    let first = words.next()?.as_ref().to_owned();
+    Some(words.fold(first, |text, word| text + between + word.as_ref()))
+}
+
 /// A word as a shell takes it.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+#".contains(c);

@@ -7,7 +7,7 @@ use super::settings::FIGURES_AND_FIELDS;
 use super::{NamedFigure, Settings, Unit, Variant};
 use crate::base::Pairs;
 use crate::base::stats::{Interval, cochran_q};
-use crate::base::text::counted;
+use crate::base::text::{counted, joined};
 use crate::runner::RunError;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -115,8 +115,7 @@ fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure,
 }
 
 fn names_or_none<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    joined(names, ", ").unwrap_or_else(|| "none".to_owned())
 }
 
 fn compare_figure(values: &FigureValues<'_, '_>, settings: &Settings) -> FigureComparison {

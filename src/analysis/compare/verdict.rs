@@ -3,7 +3,7 @@
 use super::comparison::{Bounds, Verdict, Word};
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
 use crate::base::stats::{Interval, Reach};
-use crate::base::text::counted;
+use crate::base::text::{counted, joined};
 use crate::scoring::float;
 
 impl Verdict {
@@ -26,8 +26,8 @@ impl Verdict {
             verdict.sentence = format!("{sentence}; not valid at its nominal level, as the run had the rule {rule}");
         }
         if verdict.word == Word::Undecided {
-            let commands: Vec<String> = pair.resume.iter().map(|command| format!("`{command}`")).collect();
-            let next = if commands.is_empty() { "measure them to decide".to_owned() } else { commands.join(" and ") };
+            let commands = joined(pair.resume.iter().map(|command| format!("`{command}`")), " and ");
+            let next = commands.as_deref().unwrap_or("measure them to decide");
             verdict.sentence = format!("{}: {next}", verdict.sentence);
         }
         verdict

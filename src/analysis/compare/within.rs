@@ -8,7 +8,7 @@ use super::pairs::Sample;
 use super::{Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
 use crate::base::stats::Between;
-use crate::base::text::visible_line;
+use crate::base::text::{joined, visible_line};
 use crate::runner::RunError;
 use crate::scoring::float;
 use std::collections::HashSet;
@@ -59,8 +59,7 @@ impl Matching {
     pub(crate) fn of(setting: &str, settings: &[SettingValues], names: &[String]) -> Result<Self, RunError> {
         let refused = |why: String, hint| RunError::usage(visible_line(&why, 500), hint);
         let differing = |settings: &mut dyn Iterator<Item = &SettingValues>| {
-            let names: Vec<&str> = settings.map(|other| other.name.as_str()).collect();
-            if names.is_empty() { "no setting".to_owned() } else { names.join(", ") }
+            joined(settings.map(|other| &other.name), ", ").unwrap_or_else(|| "no setting".to_owned())
         };
         let typed = setting.trim().replace('-', "_");
         let Some(of) = settings.iter().find(|other| other.name.eq_ignore_ascii_case(&typed)) else {
@@ -250,10 +249,9 @@ impl Within {
     /// What a reader should know of the means and of the single combinations, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
         let Self { setting, with_it, combinations, unmatched, .. } = self;
-        let mut notes = Vec::new();
-        if !with_it.is_empty() {
-            notes.push(format!("each {setting} has its own {}: a difference may come from either", with_it.join(", ")));
-        }
+        let own = joined(with_it, ", ");
+        let own = own.map(|names| format!("each {setting} has its own {names}: a difference may come from either"));
+        let mut notes: Vec<String> = own.into_iter().collect();
         if combinations.len() > 1 {
             notes.push(format!(
                 "differences in {setting} are means over {} combinations of the other settings, which weigh the same within a question; such a \
@@ -262,12 +260,8 @@ impl Within {
             ));
             notes.push("single combinations are not corrected for their number: they suggest where to look".to_owned());
         }
-        if !unmatched.is_empty() {
-            notes.push(format!(
-                "without a counterpart that differs in {setting} alone, and so left out: {}",
-                unmatched.join(", ")
-            ));
-        }
+        let alone = "without a counterpart that differs in";
+        notes.extend(joined(unmatched, ", ").map(|names| format!("{alone} {setting} alone, and so left out: {names}")));
         notes
     }
 
@@ -284,9 +278,6 @@ impl Within {
 impl Block {
     fn name(&self) -> String {
         let setting = |(name, value): &(String, Option<String>)| format!("{name}={}", value.as_deref().unwrap_or("–"));
-        if self.others.is_empty() {
-            return "all other settings are equal".to_owned();
-        }
-        self.others.iter().map(setting).collect::<Vec<_>>().join(", ")
+        joined(self.others.iter().map(setting), ", ").unwrap_or_else(|| "all other settings are equal".to_owned())
     }
 }

@@ -1,6 +1,7 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
 use super::{Numbers, Scored, ToolUse, instant, is_copied, opening, present, tool_uses};
+use crate::base::text::joined;
 use crate::base::{Message, Method, Role, Step, Tool, Usage};
 use serde_json::{Value, json};
 
@@ -116,9 +117,8 @@ fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value 
     let said: Vec<&str> = step.calls.iter().map(|call| call.completion.as_str()).collect();
     // A step without a call of its own has neither reasoning nor metrics, by the rules of the format.
     let has_own = copied || own > 0;
-    let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
-    let reasoning = reasoning.join("\n");
-    let thought = if reasoning.is_empty() { step.thought.clone() } else { Some(reasoning) };
+    let reasoning = joined(step.calls.iter().filter_map(|call| call.reasoning.as_deref()), "\n");
+    let thought = reasoning.filter(|text| !text.is_empty()).or_else(|| step.thought.clone());
     let id = used.as_ref().map(|used| used.id.clone());
     let call = |ToolUse { id, function, arguments }: ToolUse| json!([tool_call(&id, &function, &arguments)]);
     let branch =

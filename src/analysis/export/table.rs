@@ -4,6 +4,7 @@ use self::QuestionContent::Own;
 use super::{ExportError, Origin, Scored};
 use crate::analysis::annotations::Annotation;
 use crate::base::named;
+use crate::base::text::joined;
 use crate::base::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
 use crate::scoring::{Figure, Grounding, Measure, figure};
 use serde::Serialize;
@@ -279,11 +280,8 @@ fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
 
 /// One part of what each person said, joined by `|`; empty where not said. All such columns have the same order of people.
 fn joined_annotations<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
-    if scored.annotations.is_empty() {
-        return Cell::Empty;
-    }
     let parts = scored.annotations.iter().map(|one| part(one).map(|part| part.to_string()).unwrap_or_default());
-    Cell::Text(Cow::Owned(parts.collect::<Vec<_>>().join("|")))
+    Cell::of(joined(parts, "|"), |parts| Cell::Text(Cow::Owned(parts)))
 }
 
 /// The votes as a JSON list of `[answer, count]`; nothing without a vote.

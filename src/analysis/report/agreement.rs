@@ -10,7 +10,7 @@ use crate::analysis::judges::{Choice, Verdict};
 use crate::analysis::results::{Correction, Drawn, JudgeFigures, JudgedRun};
 use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
 use crate::base::stats::{Agreement, Coefficient, Interval, LabelledPart, holm, wilson};
-use crate::base::text::{counted, thousands, visible_line};
+use crate::base::text::{counted, joined, thousands, visible_line};
 use crate::scoring::float;
 use std::fmt::Write as _;
 
@@ -194,8 +194,7 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
                 None => {}
             }
         }
-        if !unremarkable.is_empty() {
-            let found = unremarkable.join(", ");
+        if let Some(found) = joined(unremarkable, ", ") {
             say(format!(
                 "no sign that labels were not drawn at random ({found}{after}); whether they were, only you know"
             ));
@@ -272,9 +271,8 @@ impl Page<'_> {
 /// `12 correct, 3 incorrect`.
 fn label_counts(counts: &[u64; 4]) -> String {
     let parts = Verdict::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
-    let parts: Vec<String> =
-        parts.map(|(verdict, count)| format!("{} {}", thousands(*count), verdict.name().replace('_', " "))).collect();
-    if parts.is_empty() { dash() } else { parts.join(", ") }
+    let parts = parts.map(|(verdict, count)| format!("{} {}", thousands(*count), verdict.name().replace('_', " ")));
+    joined(parts, ", ").unwrap_or_else(dash)
 }
 
 /// `agree on 50 of 60 (83.3 %), κ 0.79 [0.66, 0.90], AC1 0.81 [0.69, 0.91]`.

@@ -12,7 +12,7 @@ use crate::analysis::compare::{
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
 use crate::base::stats::{Interval, McNemar, Needed, Reach};
-use crate::base::text::{counted, cut, thousands, visible_line};
+use crate::base::text::{counted, cut, joined, thousands, visible_line};
 use crate::scoring::figure::Better;
 use crate::scoring::{ClosedBook, Divergence, FailureClass, Share, float};
 use serde::Serialize;
@@ -257,8 +257,7 @@ pub(crate) fn is_title(line: &str) -> bool {
 fn left_out(comparison: &Comparison) -> Vec<String> {
     let named = |what: &str, name: &str, ids: &Ids| {
         let more = if ids.count > NAMED { ", …" } else { "" };
-        let first = ids.listed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-        (ids.count > 0).then(|| format!("{what} {name}: {} ({first}{more})", ids.count))
+        joined(ids.listed.iter().take(NAMED), ", ").map(|first| format!("{what} {name}: {} ({first}{more})", ids.count))
     };
     let variants = comparison.variants.iter();
     let unmatched = variants.clone().filter_map(|of| named("not in every variant, but in", &of.name, &of.unmatched));
@@ -788,9 +787,8 @@ fn divergence(parted: Option<Divergence>) -> Cell {
 /// `12 (act: 9 search, 3 reasoning)`
 fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
     let counts = FailureClass::ALL.map(|class| (class, flips.iter().filter(|flip| flip.class == Some(class)).count()));
-    let parts: Vec<String> =
-        counts.iter().filter(|(_, n)| *n > 0).map(|(class, n)| format!("{n} {}", class.name())).collect();
-    if parts.is_empty() { flips.len().to_string() } else { format!("{} ({wrong}: {})", flips.len(), parts.join(", ")) }
+    let parts = joined(counts.iter().filter(|(_, n)| *n > 0).map(|(class, n)| format!("{n} {}", class.name())), ", ");
+    parts.map_or_else(|| flips.len().to_string(), |parts| format!("{} ({wrong}: {parts})", flips.len()))
 }
 
 fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {

@@ -1,7 +1,7 @@
 //! What a corpus is, and how two corpora differ, for people.
 
 use crate::analysis::report::console::{View, labelled, yellow};
-use crate::base::text::{counted, thousands, visible_line};
+use crate::base::text::{counted, joined, thousands, visible_line};
 use crate::wikipedia::corpus::{Counts, Difference, Freeze, Manifest, NameCounts, Side};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -102,8 +102,8 @@ fn number_form<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
 
 fn left_out_counts(counts: &[(u64, &str)]) -> Option<String> {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", thousands(*count))).collect();
-    (!counts.is_empty()).then(|| format!("left out: {}", counts.join(", ")))
+    let counts = joined(counts.map(|(count, what)| format!("{} {what}", thousands(*count))), ", ");
+    counts.map(|counts| format!("left out: {counts}"))
 }
 
 /// What a corpus is, as far as it says so.

@@ -6,7 +6,7 @@ use crate::analysis::compare::verdict::value;
 use crate::analysis::compare::{Unit, VariantMean};
 use crate::analysis::results::{Group, Origin, Results, Source};
 use crate::base::manifest::empty_as_null;
-use crate::base::text::counted;
+use crate::base::text::{counted, joined};
 use crate::base::{Notes, Stopping};
 use crate::scoring::figure;
 use serde::Serialize;
@@ -195,8 +195,7 @@ impl<'a> Common<'a> {
         let day = self.day.map(|day| format!("{day} (UTC)"));
         let model = self.model.map(|model| format!("model {model}"));
         let episodes = self.episodes.map(|n| format!("{} each", counted(n, "episode")));
-        let facts: Vec<String> = [folder, day, model, episodes].into_iter().flatten().collect();
-        (!facts.is_empty()).then(|| facts.join(", "))
+        joined([folder, day, model, episodes].into_iter().flatten(), ", ")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::console::dash;
 use super::sheet::{Columns, Heading};
-use crate::base::text::{thousands, visible_line};
+use crate::base::text::{joined, thousands, visible_line};
 use crate::runner::EstimateRow;
 use crate::runner::experiment::Differing;
 
@@ -14,9 +14,9 @@ pub(crate) fn cells(cells: &Differing, width: usize) -> String {
         columns.words(setting, move |(_, values)| values[at].as_deref().map_or_else(dash, name))
     });
     let mut text = columns.table(&cells.rows, width) + "\n";
-    let same: Vec<String> = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value))).collect();
-    if !same.is_empty() {
-        text = text + "in all of them: " + &same.join(", ") + "\n";
+    let same = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value)));
+    if let Some(same) = joined(same, ", ") {
+        text = text + "in all of them: " + &same + "\n";
     }
     text
 }

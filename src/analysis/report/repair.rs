@@ -5,7 +5,7 @@ use super::sheet::{Heading, headings, table};
 use crate::analysis::compare::Unit;
 use crate::analysis::compare::verdict::{p_value, signed};
 use crate::analysis::repair::{ALL, Controls, Placebos, Repair, RepairRow};
-use crate::base::text::counted;
+use crate::base::text::{counted, joined};
 use std::fmt;
 
 const WIDTH: usize = 80;
@@ -64,14 +64,10 @@ impl Repair {
         if self.rows.iter().any(|row| row.p.is_some()) {
             notes.push(format!("p permutes the edited branch and its placebos within questions{holm}"));
         }
-        let withheld: Vec<&str> =
-            self.rows.iter().filter(|row| row.p.is_none()).map(|row| row.class.as_str()).collect();
-        if !withheld.is_empty() {
-            notes.push(format!(
-                "p is withheld ({}): the placebo was too weak to compare with, as it left the recorded path in fewer than half of the questions",
-                withheld.join(", ")
-            ));
-        }
+        let withheld = joined(self.rows.iter().filter(|row| row.p.is_none()).map(|row| &row.class), ", ");
+        notes.extend(withheld.map(|classes| format!(
+            "p is withheld ({classes}): the placebo was too weak to compare with, as it left the recorded path in fewer than half of the questions"
+        )));
         notes
     }
 }

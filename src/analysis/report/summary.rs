@@ -5,7 +5,7 @@ use super::sheet::{Columns, Heading};
 use crate::analysis::results::Correction;
 use crate::base::short_names::ShortNames;
 use crate::base::stats::{Interval, Mean, Moments, Sums, wilson};
-use crate::base::text::{counted, thousands, visible_line};
+use crate::base::text::{counted, joined, thousands, visible_line};
 use crate::base::{Outcome, Usage};
 use crate::runner::VariantScore;
 use crate::scoring::{Pass, Repeats, RunAssessment, RunScore, Share, Unit, float};
@@ -269,7 +269,7 @@ fn grouped(number: f64) -> String {
 fn outcomes(score: &RunScore) -> String {
     let counts = Outcome::ALL.iter().filter_map(|of| Some((of.name(), *score.outcomes.get(of.name())?)));
     let parts = counts.filter(|(_, count)| *count > 0).map(|(name, count)| format!("{} {name}", thousands(count)));
-    parts.reduce(|parts, part| parts + ", " + &part).unwrap_or_else(dash)
+    joined(parts, ", ").unwrap_or_else(dash)
 }
 
 /// A share in per cent with its interval.

@@ -1,7 +1,7 @@
 //! One episode for reading: question, steps, outcome.
 
 use super::console::{View, duration, wrapping};
-use crate::base::text::{counted, cut, is_chinese, visible, visible_line};
+use crate::base::text::{counted, cut, is_chinese, joined, visible, visible_line};
 use crate::base::{Branch, Call, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
 use crate::scoring::{AnswerScore, Divergence, Part, ScoredEpisode};
 use anstyle::{AnsiColor, Style};
@@ -164,11 +164,6 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
 /// The semantics of the tool behind a comma, where they are known.
 fn semantics(compat: Option<Compat>) -> String {
     compat.map(|compat| format!(", compat {}", compat.name())).unwrap_or_default()
-}
-
-/// The words joined by `between`; `None` without any.
-fn joined(words: impl Iterator<Item = String>, between: &str) -> Option<String> {
-    words.reduce(|words, word| words + between + &word)
 }
 
 pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {

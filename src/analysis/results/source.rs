@@ -4,7 +4,7 @@ use super::{EpisodeName, Field, GradedRun, JoinedMetric, RunRef, folder_name};
 use crate::analysis::compare::{self, Gold, Item, NamedFigure, StoppedRun};
 use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
-use crate::base::text::visible_line;
+use crate::base::text::{joined, visible_line};
 use crate::base::{Manifest, Outcome, Pairs, Question, StopRule, Variant};
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::runner::RunError;
@@ -259,9 +259,8 @@ pub(crate) fn planned(pairs: &[Option<Pairs>], names: &[String]) -> (Pairs, Opti
     let Pairs { baseline, contrasts } = first.cloned().flatten().unwrap_or_default();
     let (contrasts, absent): (Vec<_>, Vec<_>) =
         contrasts.into_iter().partition(|pair| pair.iter().all(|name| names.contains(name)));
-    let absent: Vec<String> = absent.into_iter().map(|[a, b]| format!("{b} - {a}")).collect();
-    let warning = (!absent.is_empty())
-        .then(|| format!("contrasts of the experiment without their variants are left out: {}", absent.join(", ")));
+    let absent = joined(absent.into_iter().map(|[a, b]| format!("{b} - {a}")), ", ");
+    let warning = absent.map(|of| format!("contrasts of the experiment without their variants are left out: {of}"));
     (Pairs { baseline: baseline.filter(|name| names.contains(name)), contrasts }, warning)
 }
 
@@ -435,10 +434,7 @@ fn cell(row: &ScoreRow, field: &Field) -> Option<String> {
 
 fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> RunError {
     let shown = visible_line(figure, 60);
-    let known = || {
-        let names: Vec<String> = table.figures.iter().map(|name| visible_line(name, 40)).collect();
-        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-    };
+    let known = || joined(table.figures.iter().map(|name| visible_line(name, 40)), ", ");
     match table.others.iter().find(|other| other.column == *figure) {
         Some(other) => RunError::input(
             format!(
@@ -451,7 +447,7 @@ fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> RunError {
         ),
         None => RunError::input(
             format!("`{}` has no column `{shown}`", path.display()),
-            format!("its columns of numbers are {}", known()),
+            format!("its columns of numbers are {}", known().as_deref().unwrap_or("none")),
         ),
     }
 }

@@ -4,7 +4,7 @@ use super::html::{Attributes, Html, minus, without_folders};
 use crate::analysis::compare::verdict::{percent, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::results::{Group, Source};
-use crate::base::text::{counted, cut};
+use crate::base::text::{counted, cut, joined};
 use crate::scoring::{figure, float};
 use std::fmt::Write as _;
 
@@ -49,7 +49,7 @@ pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &st
     const ROW: f64 = 28.0;
     let (width, base) = (560.0, 8.0 + ROW * float(means.len()));
     let x = Scale::new(score_scale(means.iter().copied()), (170.0, width - 16.0));
-    let about = means.iter().map(|mean| sentence(mean, label_)).collect::<Vec<_>>().join("; ");
+    let about = joined(means.iter().map(|mean| sentence(mean, label_)), "; ").unwrap_or_default();
     picture(html, (width, base + 22.0), &about, |html| {
         for tick in x.ticks(5.0) {
             line(html, "axis", (x.of(tick), 4.0), (x.of(tick), base));
@@ -245,13 +245,9 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
     }
     let most = bins.iter().map(|bin| bin.0).max().unwrap_or_default().max(1);
     let height = |n: u32| 58.0 * f64::from(n) / f64::from(most);
-    let listed: Vec<String> = bins[..shown]
-        .iter()
-        .zip(1..)
-        .filter(|(bin, _)| bin.0 > 0)
-        .map(|((all, right), step)| format!("{step}: {all}, {right} right"))
-        .collect();
-    let about = format!("{name}: episodes by steps; {}", listed.join("; "));
+    let listed = bins[..shown].iter().zip(1..).filter(|(bin, _)| bin.0 > 0);
+    let listed = joined(listed.map(|((all, right), step)| format!("{step}: {all}, {right} right")), "; ");
+    let about = format!("{name}: episodes by steps; {}", listed.unwrap_or_default());
     picture(html, (30.0 + 26.0 * 8.0_f64.max(float(shown)), HEIGHT), &about, |html| {
         for (at, (all, right)) in bins[..shown].iter().enumerate() {
             let x = 8.0 + 26.0 * float(at);

@@ -9,7 +9,7 @@ use crate::analysis::report::comparison::settings_grid;
 use crate::analysis::report::sheet::Heading;
 use crate::analysis::results::{Group, Origin, Results, folder_name};
 use crate::base::Manifest;
-use crate::base::text::{counted, cut, shell_word, thousands};
+use crate::base::text::{counted, cut, joined, shell_word, thousands};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -292,8 +292,7 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
         ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
     ];
     let facts = facts.iter().map(|(name, value)| format!("{name} {value}"));
-    let facts: Vec<String> = [page_title(results), what].into_iter().chain(facts).collect();
-    html.facts(&facts.join(" · "));
+    html.facts(&joined([page_title(results), what].into_iter().chain(facts), " · ").unwrap_or_default());
 }
 
 /// Of each run that has episodes missing, how many are recorded.
@@ -402,10 +401,9 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[PageGroup<'_>])
         verdict::whole_texts(html, results);
         for (path, manifest) in manifests(results) {
             html.element("p", &[("class", "facts")], |html| {
-                let words: Vec<String> =
-                    manifest.command_line.iter().map(|word| shell_word(&short_word(word))).collect();
+                let words = joined(manifest.command_line.iter().map(|word| shell_word(&short_word(word))), " ");
                 html.text(&format!("{}: ", folder_name(Path::new(&path))));
-                html.leaf("code", &[], &words.join(" "));
+                html.leaf("code", &[], &words.unwrap_or_default());
                 html.text(&format!(" · dataset SHA-256 {}", manifest.dataset.sha256));
             });
         }

@@ -12,7 +12,7 @@ use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::{Results, Source};
 use crate::base::line_diff::{AROUND, line_diff};
-use crate::base::text::{counted, cut, thousands};
+use crate::base::text::{counted, cut, joined, thousands};
 use crate::runner::store::RunFolder;
 use crate::scoring::{Divergence, FailureClass, figure, float};
 use serde_json::Value;
@@ -196,8 +196,7 @@ fn difference(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead
         None => pair.p_holm.map(|p| p_equals(p) + &holm),
     };
     let parts = [Some(format!("{} − {}", names[lead.first], names[lead.second])), interval, p];
-    let line = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    html.facts(&minus(&line));
+    html.facts(&minus(&joined(parts.into_iter().flatten(), " · ").unwrap_or_default()));
     let both = [lead.first, lead.second];
     let own = if pair.n == em.n || pair.stopping.is_some() { Vec::new() } else { part.group.means_of_pair(both) };
     let means = if own.is_empty() { &em.means } else { &own };
@@ -401,9 +400,7 @@ fn text(source: &Source) -> Option<String> {
     let variant = &source.origin.as_ref()?.variant;
     let folder = RunFolder::at(&source.run.path);
     let digests = std::iter::once(&variant.prompt_sha256).chain(&variant.direct_prompt_sha256);
-    let texts: Vec<String> =
-        digests.filter_map(|digest| folder.prompt(digest).ok()).map(|text| readable(&text)).collect();
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    joined(digests.filter_map(|digest| folder.prompt(digest).ok()).map(|text| readable(&text)), "\n")
 }
 
 /// A prompt of several parts is stored as JSON: each of its texts below its name in brackets.
