@@ -32,12 +32,9 @@ impl Html {
     }
 
     pub(super) fn open(&mut self, tag: &str, attributes: Attributes<'_>) {
-        self.text.push('<');
-        self.text.push_str(tag);
+        self.text.extend(["<", tag]);
         for (name, value) in attributes {
-            self.text.push(' ');
-            self.text.push_str(name);
-            self.text.push_str("=\"");
+            self.text.extend([" ", name, "=\""]);
             self.text(value);
             self.text.push('"');
         }
@@ -45,9 +42,7 @@ impl Html {
     }
 
     pub(super) fn close(&mut self, tag: &str) {
-        self.text.push_str("</");
-        self.text.push_str(tag);
-        self.text.push('>');
+        self.text.extend(["</", tag, ">"]);
     }
 
     pub(super) fn section(&mut self, id: &str, heading: &str, fill: impl FnOnce(&mut Self)) {
