@@ -264,12 +264,9 @@ impl<'a> SampleEvents<'a> {
             .map_or_else(|| self.messages.clone(), |request| messages(&request.prompt).iter().map(message).collect());
         let input: Vec<Value> = said.into_iter().map(|message| self.attached(message)).collect();
         let functions = request.and_then(|request| request.functions.as_ref());
-        let tools: Vec<Value> = functions.map_or_else(Vec::new, |functions| {
-            let offered = functions.list.iter();
-            offered
-                .map(|one| json!({ "name": one.name, "description": one.description, "parameters": one.parameters }))
-                .collect()
-        });
+        let tools = functions.iter().flat_map(|functions| &functions.list);
+        let tools =
+            tools.map(|one| json!({ "name": one.name, "description": one.description, "parameters": one.parameters }));
         let is_last = step.calls.last().is_some_and(|last| std::ptr::eq(last, call));
         let reply = self.reply(call, used.filter(|_| is_last));
         let mut config = config(self.scored.origin.variant);
@@ -277,7 +274,7 @@ impl<'a> SampleEvents<'a> {
         let start = self.at_ms;
         let own_ms = if call.copied { 0 } else { call.latency_ms };
         let fields = json!({
-            "model": self.model, "input": input, "tools": tools, "config": config,
+            "model": self.model, "input": input, "tools": tools.collect::<Value>(), "config": config,
             "tool_choice": if functions.is_some_and(|functions| functions.required) { "any" } else { "auto" },
             "output": {
                 "model": self.model, "completion": call.completion, "time": seconds(call.latency_ms),
