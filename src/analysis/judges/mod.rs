@@ -285,15 +285,8 @@ pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<
     if rule.judged == Choice::All {
         return distinct;
     }
-    let drawn = |answer: &Answer| {
-        sha256_hex([
-            rule.seed.to_string().as_bytes(),
-            b" ",
-            answer.id.as_bytes(),
-            b" ",
-            normalised(&answer.text).as_bytes(),
-        ])
-    };
+    let drawn =
+        |Answer { id, text, .. }: &Answer| sha256_hex([format!("{} {id} {}", rule.seed, normalised(text)).as_bytes()]);
     let mut right: Vec<(String, usize)> = distinct
         .iter()
         .enumerate()
