@@ -250,11 +250,9 @@ impl Parser<'_> {
         let length = self.rest().find(|c: char| !goes_on(c)).unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
         self.at += length;
-        self.skip_space();
-        if !self.rest().starts_with('(') {
+        if !self.take('(') {
             return Err(ConditionError::new(at, format_args!("`{name}` has no argument; write {name}(NAME)")));
         }
-        self.at += 1;
         let mut arguments = vec![self.argument()?];
         while self.take(',') {
             arguments.push(self.argument()?);
