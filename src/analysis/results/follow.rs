@@ -2,7 +2,6 @@
 
 use crate::base::Trajectory;
 use crate::base::bounded::{read_line, too_long};
-use crate::base::short_names::ShortNames;
 use crate::base::text::visible_line;
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{Tally, float, score_answers};
@@ -62,13 +61,6 @@ pub(crate) struct Newest {
     pub(crate) right: Option<bool>,
 }
 
-impl Newest {
-    /// The same with its variant called as tables call it.
-    fn called(&self, short: &ShortNames) -> Self {
-        Self { variant: short.of_name(&self.variant).to_owned(), ..self.clone() }
-    }
-}
-
 /// What tells the records of a run from earlier ones: their length, and whether a process is at work on it.
 pub(crate) fn version(folder: &RunFolder) -> Result<String, StoreError> {
     let files = folder.trajectory_files(None)?;
@@ -110,6 +102,7 @@ impl Follower {
         let going = self.folder.is_going();
         let (failed, reason) = self.failures();
         let short = manifest.short_names();
+        let called = |newest: &Newest| Newest { variant: short.of_name(&newest.variant).to_owned(), ..newest.clone() };
         Ok(Progress {
             done: self.recorded.len(),
             total: manifest.planned_in_all(),
@@ -120,7 +113,7 @@ impl Follower {
             last: modified.max().filter(|_| !self.recorded.is_empty()),
             failed,
             reason,
-            newest: self.newest.iter().map(|newest| newest.called(&short)).collect(),
+            newest: self.newest.iter().map(called).collect(),
         })
     }
 
