@@ -5,7 +5,7 @@ use super::{GradedRun, folder_name};
 use crate::analysis::export::is_column;
 use crate::base::Trajectory;
 use crate::base::bounded::{lines, read_at_most};
-use crate::base::text::{counted, visible_line};
+use crate::base::text::{counted, joined, visible_line};
 use crate::dataset::{DatasetError, Problem, ValueRow, ValueTable, read_values, unguarded};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
@@ -130,23 +130,14 @@ impl JoinedMetric {
         &self,
         episodes: impl Iterator<Item = EpisodeName<'a>>,
     ) -> Result<Vec<String>, RunError> {
-        let (mut all, mut missing, mut ids) = (0_usize, Vec::new(), HashSet::new());
-        let mut lacking = 0_usize;
-        for episode in episodes {
-            all += 1;
-            ids.insert(unguarded(episode.id));
-            if self.value(episode).is_none() {
-                lacking += 1;
-                if missing.len() < MAX_LISTED {
-                    missing.push(format!("{}:{}", visible_line(episode.variant, 40), visible_line(episode.id, 80)));
-                }
-            }
-        }
+        let episodes: Vec<EpisodeName<'a>> = episodes.collect();
+        let lacking: Vec<_> = episodes.iter().filter(|episode| self.value(**episode).is_none()).collect();
+        let shown = |one: &&EpisodeName<'_>| format!("{}:{}", visible_line(one.variant, 40), visible_line(one.id, 80));
         let name = visible_line(&self.name, 60);
         let none = if self.is_judged() { "no verdict on" } else { "no value for" };
-        let lacks = (lacking > 0).then(|| {
-            let (all, missing) = (counted(all, "episode"), missing.join(", "));
-            format!("note: `{name}`: {none} {lacking} of {all}, such as {missing}")
+        let lacks = joined(lacking.iter().take(MAX_LISTED).map(shown), ", ").map(|missing| {
+            let all = counted(episodes.len(), "episode");
+            format!("note: `{name}`: {none} {} of {all}, such as {missing}", lacking.len())
         });
         let file = match &self.origin {
             MetricOrigin::File(file) => visible_line(file, 200),
@@ -154,13 +145,14 @@ impl JoinedMetric {
             MetricOrigin::Records => return Ok(Vec::new()),
             MetricOrigin::Judges => return Ok(lacks.into_iter().collect()),
         };
-        if lacking == all {
+        if lacking.len() == episodes.len() {
             return Err(RunError::input(
                 format!("`{file}`: no value of `{name}` is of an episode of these runs"),
                 "its rows have the `id` of a question, and where needed `variant`, `repeat` (from 0) and `run` as \
                  `wikitrail export RUN` writes them",
             ));
         }
+        let ids: HashSet<&str> = episodes.iter().map(|episode| unguarded(episode.id)).collect();
         let unknown: Vec<&ValueRow> = self.rows.iter().filter(|row| !ids.contains(unguarded(&row.id))).collect();
         let strange = (!unknown.is_empty()).then(|| {
             let named = unknown.iter().map(|row| format!("{} (line {})", visible_line(&row.id, 80), row.line));
