@@ -211,11 +211,8 @@ fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
         format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
     };
     let first = joined(shards.iter().take(MAX_SHARDS_LISTED).map(told), ", ")?;
-    let more = if shards.len() > MAX_SHARDS_LISTED {
-        format!(" and {} more", shards.len() - MAX_SHARDS_LISTED)
-    } else {
-        String::new()
-    };
+    let more = shards.len().saturating_sub(MAX_SHARDS_LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     Some(format!("unfinished shards: {first}{more}"))
 }
 
