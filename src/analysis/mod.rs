@@ -48,3 +48,15 @@ pub(crate) use merge::{Merged, merge};
 
 /// Takes what a reader should know, a sentence each.
 pub(crate) type Notify<'a> = &'a dyn Fn(String);
+
+/// The values of each key, in the order in which the keys come first.
+fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}

@@ -10,6 +10,7 @@ use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
     MethodInterval, NamedFigure, Optimism, Pair, Unit, ValueSpread, VariantMean, Within, Word,
 };
+use crate::analysis::grouped;
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
 use crate::base::stats::{Interval, McNemar, Needed, Reach};
 use crate::base::text::{counted, cut, joined, thousands, visible_line};
@@ -767,15 +768,11 @@ fn stale_gold(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String
     lines.extend(pages);
     let still = all().filter(|(_, gold)| **gold == GoldState::Still).count();
     lines.push(format!("{still} with the answer in a gold page of both"));
-    let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for (_, gold) in all() {
-        let GoldState::Undecidable { reason } = gold else { continue };
-        match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, count)) => *count += 1,
-            None => reasons.push((reason, 1)),
-        }
-    }
-    lines.extend(reasons.iter().map(|(reason, count)| format!("{count} cannot be told: {reason}")));
+    let undecidable = all().filter_map(|(flip, gold)| match gold {
+        GoldState::Undecidable { reason } => Some((reason, flip)),
+        GoldState::Still | GoldState::Stale { .. } => None,
+    });
+    lines.extend(grouped(undecidable).iter().map(|(reason, of)| format!("{} cannot be told: {reason}", of.len())));
     Block::Lines { title, lines }
 }
 

@@ -2,8 +2,9 @@
 
 use super::{Origin, Source};
 use crate::analysis::compare::{PAIRED_BY_ID, SettingValues};
-use crate::base::text::{counted, shell_word, visible_line};
-use crate::base::{DatasetRecord, Method, Outcome, Variant};
+use crate::analysis::grouped;
+use crate::base::text::{counted, joined, shell_word, visible_line};
+use crate::base::{Method, Outcome, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
 use crate::runner::store::RunFolder;
 use crate::runner::{format_note, layout_notes};
@@ -96,14 +97,7 @@ fn format_failures(source: &Source, name: &str) -> Option<String> {
 
 /// A hint for variants without a shared question, mostly of different datasets.
 pub(crate) fn nothing_shared(sources: &[Source]) -> String {
-    let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
-    for source in sources {
-        let Some(dataset) = source.manifest().map(|manifest| &manifest.dataset) else { continue };
-        match datasets.iter_mut().find(|(known, _)| known.sha256 == dataset.sha256) {
-            Some((_, of_it)) => of_it.push(source),
-            None => datasets.push((dataset, vec![source])),
-        }
-    }
+    let datasets = grouped(sources.iter().filter_map(|source| Some((&source.manifest()?.dataset.sha256, source))));
     if datasets.len() < 2 {
         let lists: HashSet<_> =
             sources.iter().filter_map(|source| Some(&source.manifest()?.dataset.ids_file)).collect();
@@ -113,8 +107,9 @@ pub(crate) fn nothing_shared(sources: &[Source]) -> String {
         }
         return PAIRED_BY_ID.to_owned();
     }
-    let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
-    let what = format!("the variants are from {} datasets ({})", datasets.len(), names.join(", "));
+    let names = datasets.iter().filter_map(|(_, of_it)| Some(visible_line(&of_it[0].manifest()?.dataset.name, 60)));
+    let names = joined(names, ", ").unwrap_or_default();
+    let what = format!("the variants are from {} datasets ({names})", datasets.len());
     match datasets.iter().find(|(_, of_it)| of_it.len() > 1) {
         Some((_, of_it)) => format!("{what}; compare one dataset at a time: wikitrail compare {}", typed(of_it)),
         None => format!("{what}; name another run of one of them"),

@@ -3,6 +3,7 @@
 use super::{EpisodeName, GradedRun, JoinedMetric, Source, folder_name};
 use crate::analysis::annotations::{Annotation, Annotations, Clusters, is_model};
 use crate::analysis::compare::{FigureComparison, Settings};
+use crate::analysis::grouped;
 use crate::analysis::judges::{Answer, Choice, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
 use crate::base::stats::{
@@ -310,8 +311,7 @@ impl JudgedRun {
 
 /// The metrics of the judges of these runs, as those of a file.
 pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) -> Result<Vec<JoinedMetric>, RunError> {
-    let mut tables: Vec<ValueTable> = Vec::new();
-    let mut known = HashSet::new();
+    let (mut rows, mut known) = (Vec::new(), HashSet::new());
     for run in runs {
         if !known.insert(&run.run) {
             return Err(RunError::usage(
@@ -322,15 +322,11 @@ pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) 
                 "rename one of the folders, or name one of the runs at a time",
             ));
         }
-        for (at, name) in run.names.iter().enumerate() {
-            let table = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
-                tables.push(ValueTable { name: name.clone(), rows: Vec::new() });
-                tables.len() - 1
-            });
-            tables[table].rows.extend(run.rows(at));
-        }
+        rows.extend(run.names.iter().enumerate().map(|(at, name)| (name, run.rows(at))));
     }
-    Ok(tables.into_iter().map(JoinedMetric::judged).collect())
+    let table =
+        |(name, rows): (&String, Vec<_>)| ValueTable { name: name.clone(), rows: rows.into_iter().flatten().collect() };
+    Ok(grouped(rows).into_iter().map(table).map(JoinedMetric::judged).collect())
 }
 
 /// The clusters of questions, as the first variant that names one does; a question without one is a cluster of its own.

@@ -3,6 +3,7 @@
 use super::Live;
 use super::html::{short_path, without_folders};
 use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Judgement, class_keys};
+use crate::analysis::grouped;
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::progress::Bar;
 use crate::analysis::report::trajectory::{
@@ -364,15 +365,7 @@ pub(super) fn alike<'s>(sources: &'s [Source]) -> Vec<Vec<usize>> {
         answers.sort();
         answers
     };
-    let mut groups: Vec<(Vec<_>, Vec<usize>)> = Vec::new();
-    for (at, source) in sources.iter().enumerate() {
-        let mine = answers(source);
-        match groups.iter_mut().find(|(known, _)| *known == mine) {
-            Some((_, members)) => members.push(at),
-            None => groups.push((mine, vec![at])),
-        }
-    }
-    groups.into_iter().map(|(_, members)| members).collect()
+    grouped(sources.iter().map(answers).zip(0..)).into_iter().map(|(_, members)| members).collect()
 }
 
 /// Steps of an episode that the page has; `show` prints all of them.

@@ -7,6 +7,7 @@ use super::html::{Html, NUMBER, encoded, minus, short_word, without_folders};
 use super::sections::{PageGroup, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit};
+use crate::analysis::grouped;
 use crate::analysis::report::comparison::difference_to;
 use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
@@ -509,16 +510,10 @@ fn id(source: &Source) -> Option<String> {
 
 /// The whole text of each prompt, with the variants that have it.
 pub(super) fn whole_texts(html: &mut Html, results: &Results) {
-    let mut known: Vec<(String, &Source, Vec<&str>)> = Vec::new();
-    for (source, name) in results.variants() {
-        let Some(id) = id(source) else { continue };
-        match known.iter_mut().find(|(other, ..)| *other == id) {
-            Some((.., names)) => names.push(name),
-            None => known.push((id, source, vec![name])),
-        }
-    }
-    for (id, source, names) in known {
-        let Some(text) = text(source) else { continue };
+    let by_id = results.variants().filter_map(|(source, name)| Some((id(source)?, (source, name.as_str()))));
+    for (id, variants) in grouped(by_id) {
+        let (sources, names): (Vec<&Source>, Vec<&str>) = variants.into_iter().unzip();
+        let Some(text) = text(sources[0]) else { continue };
         html.element("details", &[("id", &id)], |html| {
             let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
             html.leaf("summary", &[], &format!("Prompt of {}{more}", names[..names.len().min(3)].join(", ")));
