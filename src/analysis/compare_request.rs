@@ -6,12 +6,12 @@ use crate::analysis::compare::{
     Comparison, EXPENSES, Item, MOST_PAIRS, Matching, NamedFigure, Optimism, PAIRED_BY_ID, Settings, Variant,
     among_all, compare, efforts, optimism, pairs_of,
 };
-use crate::analysis::report::comparison::{ComparisonExtras, FlipList, HoldoutNotes};
+use crate::analysis::report::comparison::{ComparisonExtras, FlipList};
 use crate::analysis::results::{
-    self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, RunRef, Source, Wanted,
+    self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Source, Wanted,
     differences, folder_name, with_judges, with_recorded,
 };
-use crate::analysis::{Notify, flip_lists};
+use crate::analysis::{Notify, flip_lists, warn};
 use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
@@ -163,7 +163,7 @@ impl CompareRequest<'_> {
             None => self.chosen(pairs, &short, (&mut sources, &mut names), &figures)?,
         };
         let warnings: Vec<String> = differences::warnings(&sources, &names).into_iter().chain(absent).collect();
-        self.warn(&warnings);
+        warn(self.tell, &warnings);
         let variants = self.variants(&sources, &names, &figures);
         let stopped = results::stopped(&sources, &names)?;
         let (columns, stopped) = match &matching {
@@ -201,7 +201,7 @@ impl CompareRequest<'_> {
         if matching.is_none() {
             let earlier = extras.warnings.len();
             extras.holdout = self.over_holdout(&sources, &comparison, &mut extras.warnings)?;
-            self.warn(&extras.warnings[earlier..]);
+            warn(self.tell, &extras.warnings[earlier..]);
             extras.settings = differences::of(&sources);
         }
         Ok(ComparedRuns { comparison, extras, short })
@@ -318,12 +318,6 @@ impl CompareRequest<'_> {
         }
         self.check_repeats(&found)?;
         Ok((found, figures))
-    }
-
-    fn warn(&self, warnings: &[String]) {
-        for warning in warnings {
-            (self.tell)(format!("warning: {}", visible_line(warning, 500)));
-        }
     }
 
     /// Says for which episodes the metrics from files have no value.
@@ -458,7 +452,7 @@ impl CompareRequest<'_> {
         sources: &[Source],
         comparison: &Comparison,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<HoldoutNotes>, RunError> {
+    ) -> Result<Option<Looks>, RunError> {
         let Some(holdout) = Holdout::of(sources, self.holdout.as_deref())? else {
             if self.dev.is_empty() {
                 warnings.extend(Holdout::unusable(sources));
@@ -471,9 +465,10 @@ impl CompareRequest<'_> {
         };
         let optimism =
             if self.dev.is_empty() { Vec::new() } else { self.beside_development(sources, comparison, &holdout)? };
-        let looks = holdout.look(sources, self.figures());
+        let mut looks = holdout.look(sources, self.figures());
+        looks.optimism = optimism;
         warnings.extend(looks.warnings.iter().cloned());
-        Ok(Some(HoldoutNotes { sentence: looks.sentence(), looks, optimism }))
+        Ok(Some(looks))
     }
 
     /// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
@@ -554,9 +549,7 @@ impl ComparedRuns {
         if !shown {
             holdout.lines().for_each(|line| tell(visible_line(line, 500)));
         }
-        if let Some(warning) = holdout.looks.note() {
-            tell(format!("warning: {}", visible_line(&warning, 500)));
-        }
+        warn(tell, holdout.note().as_slice());
     }
 }
 

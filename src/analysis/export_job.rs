@@ -1,15 +1,15 @@
 //! Exports of runs: the episodes that a filter takes, with their prompts, metrics and judgements, in one format.
 
-use crate::analysis::Notify;
 use crate::analysis::export::{
     Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonLines, JsonRows, Layout, LogHeader,
     LogTotals, Origin, Scored, Table, atif, header, otlp, write_conversation,
 };
 use crate::analysis::output_file::Start;
 use crate::analysis::results::{
-    EpisodeName, EpisodeNames, ExportedRun, GradedRun, Holdout, JoinedMetric, Looks, NamedRun, QuestionCache,
-    folder_name, judgements_of,
+    EpisodeName, EpisodeNames, ExportedRun, GradedRun, Holdout, JoinedMetric, NamedRun, QuestionCache, folder_name,
+    judgements_of,
 };
+use crate::analysis::{Notify, warn};
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Outcome, RebuiltPrompt, Tool, Trajectory, sha256_hex};
 use crate::dataset::PUBLIC_SOURCES;
@@ -440,13 +440,11 @@ impl ExportJob<'_> {
         for mut look in looks {
             let list = visible_line(&look.list, 200);
             (self.tell)(format!("note: this export is a look at the holdout `{list}`"));
-            (self.tell)(visible_line(&Looks::sentence(&look), 500));
+            (self.tell)(visible_line(&look.sentence, 500));
             warnings.append(&mut look.warnings);
             warnings.extend(look.note());
         }
-        for warning in &warnings {
-            (self.tell)(format!("warning: {}", visible_line(warning, 500)));
-        }
+        warn(self.tell, &warnings);
     }
 
     pub(crate) fn what_is_earlier(&self) -> &'static str {

@@ -43,11 +43,18 @@ pub(crate) mod results;
 pub(crate) mod sample;
 pub(crate) mod scores;
 
+use crate::base::text::visible_line;
 pub(crate) use flip_lists::flip_lists;
 pub(crate) use merge::{Merged, merge};
 
 /// Takes what a reader should know, a sentence each.
 pub(crate) type Notify<'a> = &'a dyn Fn(String);
+
+fn warn(tell: Notify<'_>, warnings: &[String]) {
+    for warning in warnings {
+        tell(format!("warning: {}", visible_line(warning, 500)));
+    }
+}
 
 /// The values of each key, in the order in which the keys come first.
 fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {

@@ -8,7 +8,7 @@ use crate::analysis::compare::conditions::ConditionResult;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
-    MethodInterval, NamedFigure, Optimism, Pair, Unit, ValueSpread, VariantMean, Within, Word,
+    MethodInterval, NamedFigure, Pair, Unit, ValueSpread, VariantMean, Within, Word,
 };
 use crate::analysis::grouped;
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
@@ -39,27 +39,11 @@ pub(crate) struct ComparisonExtras {
     #[serde(rename = "closed_book", skip_serializing_if = "Vec::is_empty")]
     pub closed_books: Vec<ClosedBook>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub holdout: Option<HoldoutNotes>,
+    pub holdout: Option<Looks>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Vec<FlipList>>,
     #[serde(rename = "conditions", skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<ConditionResult>,
-}
-
-/// Looks at a holdout, and what it says beside the development part.
-#[derive(Debug, Serialize)]
-pub(crate) struct HoldoutNotes {
-    #[serde(flatten)]
-    pub looks: Looks,
-    pub sentence: String,
-    #[serde(rename = "pairs", skip_serializing_if = "Vec::is_empty")]
-    pub optimism: Vec<Optimism>,
-}
-
-impl HoldoutNotes {
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
-        std::iter::once(&self.sentence).chain(self.optimism.iter().map(|pair| &pair.sentence))
-    }
 }
 
 pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet {
@@ -89,7 +73,7 @@ pub(crate) fn sheet(comparison: &Comparison, extras: &ComparisonExtras) -> Sheet
         blocks.extend(breakdown_tables(breakdown, figure));
     }
     blocks.extend(flips.iter().flatten().flat_map(flip_blocks));
-    blocks.extend(Block::lines("holdout", holdout.iter().flat_map(HoldoutNotes::lines).cloned().collect()));
+    blocks.extend(Block::lines("holdout", holdout.iter().flat_map(Looks::lines).cloned().collect()));
     blocks.extend(Block::lines("notes", [&warnings[..], &comparison.notes[..], &left_out(comparison)[..]].concat()));
     // `is_title` recognises it.
     let title = format!(

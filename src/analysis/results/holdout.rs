@@ -1,6 +1,7 @@
 //! Whether a comparison or an export looks at the holdout of a split, and the ledger of such looks beside its list of ids.
 
 use super::Source;
+use crate::analysis::compare::Optimism;
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, visible_line};
 use crate::base::{Manifest, Variant, json_error};
@@ -59,7 +60,7 @@ struct Seen {
 }
 
 /// What the ledger says, this look included.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names in JSON")]
 pub(crate) struct Looks {
     pub(crate) list: String,
@@ -76,6 +77,10 @@ pub(crate) struct Looks {
     pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     pending: Option<Look>,
+    pub(crate) sentence: String,
+    /// What a comparison says beside the development part.
+    #[serde(rename = "pairs", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) optimism: Vec<Optimism>,
 }
 
 impl Holdout {
@@ -215,8 +220,9 @@ impl Holdout {
             ));
         }
         let ledger = ledger.display().to_string();
-        let pending = new.then_some(look);
-        Looks { list, sha256, ledger, looks, first, new, questions, others: self.outside, warnings, pending }
+        let (pending, sentence) = (new.then_some(look), sentence(looks, &first));
+        let (others, optimism) = (self.outside, Vec::new());
+        Looks { list, sha256, ledger, looks, first, new, questions, others, warnings, pending, sentence, optimism }
     }
 }
 
@@ -237,15 +243,18 @@ impl Looks {
         Some(format!("this look at the holdout was not noted: {error}; later ones will not know of it"))
     }
 
-    pub(crate) fn sentence(&self) -> String {
-        let day: String = self.first.chars().take(10).collect();
-        match self.looks {
-            1 => format!("holdout: looked at once for this family of prompts ({})", visible_line(&day, 20)),
-            n => format!(
-                "holdout: looked at {n} times for this family of prompts (first {}); a p-value after several looks is too small",
-                visible_line(&day, 20)
-            ),
-        }
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.sentence).chain(self.optimism.iter().map(|pair| &pair.sentence))
+    }
+}
+
+fn sentence(looks: usize, first: &str) -> String {
+    let day = visible_line(&first.chars().take(10).collect::<String>(), 20);
+    match looks {
+        1 => format!("holdout: looked at once for this family of prompts ({day})"),
+        n => format!(
+            "holdout: looked at {n} times for this family of prompts (first {day}); a p-value after several looks is too small"
+        ),
     }
 }
 
