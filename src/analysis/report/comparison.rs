@@ -12,7 +12,7 @@ use crate::analysis::compare::{
 };
 use crate::analysis::grouped;
 use crate::analysis::results::{CorrectedFigure, Correction, Looks, Setting};
-use crate::base::stats::{Interval, McNemar, Needed, Reach};
+use crate::base::stats::{CochranQ, Interval, McNemar, Needed, Reach};
 use crate::base::text::{counted, cut, joined, thousands, visible_line};
 use crate::scoring::figure::Better;
 use crate::scoring::{ClosedBook, Divergence, FailureClass, Share, float};
@@ -294,16 +294,12 @@ fn overall(figure: &FigureComparison) -> Option<Block> {
     if figure.cochran_q_stopped_by.is_some() {
         mark_stopped(&mut p);
     }
-    let cells = vec![
-        Cell::text("Cochran's Q"),
-        Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)),
-        Cell::count("freedom", test.freedom),
-        p,
-    ];
-    let header = headings("test", &["statistic", "df", "p"]);
-    let key = Key::of(&figure.figure.name, "");
+    let columns = Columns::of("test", |_: &CochranQ| Cell::text("Cochran's Q"))
+        .numbers("statistic", |test| Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)))
+        .numbers("df", |test| Cell::count("freedom", test.freedom))
+        .numbers("p", |_| p.clone());
     let title = format!("{}, all variants together", figure.figure.label());
-    Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
+    Some(Block::Table(columns.grid("overall", title, [&test], |_| Key::of(&figure.figure.name, ""))))
 }
 
 /// Cochran's Q finds a difference and no pair does: both are right, and a reader should not have to find out why.
