@@ -381,16 +381,12 @@ impl Page {
             show(&mut page, side);
             page.text
         };
-        let (left, right) = (column(a), column(b));
-        let (mut left, mut right) = (left.lines(), right.lines());
-        loop {
-            let (first, second) = (left.next(), right.next());
-            if first.is_none() && second.is_none() {
-                return;
-            }
-            let first = first.unwrap_or_default();
-            let room = " ".repeat(half.saturating_sub(display_width(first)));
-            let line = format!("{first}{room}{GUTTER}{}", second.unwrap_or_default());
+        let both = [column(a), column(b)];
+        let both = both.each_ref().map(|text| text.lines().collect::<Vec<_>>());
+        for at in 0..both[0].len().max(both[1].len()) {
+            let [left, right] = both.each_ref().map(|lines| lines.get(at).copied().unwrap_or_default());
+            let room = " ".repeat(half.saturating_sub(display_width(left)));
+            let line = format!("{left}{room}{GUTTER}{right}");
             // Writing to a String cannot fail.
             let _ = writeln!(self.text, "{}", line.trim_end());
         }
