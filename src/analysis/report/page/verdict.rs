@@ -11,7 +11,7 @@ use crate::analysis::grouped;
 use crate::analysis::report::comparison::difference_to;
 use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
-use crate::analysis::results::{Results, Source};
+use crate::analysis::results::{Group, Results, Source};
 use crate::base::line_diff::{AROUND, line_diff};
 use crate::base::text::{counted, cut, joined, thousands};
 use crate::runner::store::RunFolder;
@@ -43,26 +43,18 @@ struct Lead<'a> {
 
 /// The headline of a group in one sentence: the best variant, or those between which no difference is shown.
 pub(super) fn headline(part: &PageGroup<'_>) -> String {
-    let names = &part.group.names;
+    let Group { names, sources, stopped, .. } = part.group;
     if !part.is_measured() {
-        return format!(
-            "Nothing was measured: {}",
-            reason(&part.group.sources).unwrap_or_else(|| "no reason".to_owned())
-        );
+        return format!("Nothing was measured: {}", reason(sources).as_deref().unwrap_or("no reason"));
     }
     let said = match part.em() {
         Some(em) if !em.pairs.is_empty() => best_variant(em, names),
         Some(em) => single_score(em),
         None => joined_with_and(names.iter().map(String::as_str)),
     };
-    let planned: usize = part
-        .group
-        .sources
-        .iter()
-        .filter_map(|source| source.origin.as_ref().map(|origin| origin.manifest.planned(&origin.variant)))
-        .sum();
-    let recorded: usize = part.group.sources.iter().map(|source| source.episodes.len()).sum();
-    let interim = recorded < planned && part.group.stopped.is_empty();
+    let planned: usize = sources.iter().filter_map(|source| Some(source.manifest()?.planned(source.variant()?))).sum();
+    let recorded: usize = sources.iter().map(|source| source.episodes.len()).sum();
+    let interim = recorded < planned && stopped.is_empty();
     if interim { format!("Interim, {} of {} episodes: {said}", thousands(recorded), thousands(planned)) } else { said }
 }
 
