@@ -55,14 +55,11 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
         within: None,
         notes: Vec::new(),
     };
-    let mut notes = notes_on_missing_values(&comparison);
-    notes.extend(notes_on_tests(&comparison));
-    if !comparison.breakdowns.is_empty() {
-        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
-    }
+    comparison.notes = [notes_on_missing_values(&comparison), notes_on_tests(&comparison)].concat();
+    let of_parts = "parts are not corrected for their number: they suggest where to look and prove nothing";
+    comparison.notes.extend((!comparison.breakdowns.is_empty()).then(|| of_parts.to_owned()));
     let accuracy = settings.figures.iter().any(|figure| figure.accuracy);
-    notes.extend(settings.stopped.iter().map(|run| run.note(accuracy)));
-    comparison.notes = notes;
+    comparison.notes.extend(settings.stopped.iter().map(|run| run.note(accuracy)));
     Ok(comparison)
 }
 

@@ -151,13 +151,8 @@ impl Values {
         let clusters = self.clusters.iter().flatten().map(|cluster| *cluster as u64);
         let binary = self.binary.iter().map(|binary| u64::from(*binary));
         let questions = self.questions.iter().map(|question| *question as u64);
-        [u64::from(self.clusters.is_some())]
-            .into_iter()
-            .chain(binary)
-            .chain(questions)
-            .chain(values)
-            .chain(clusters)
-            .collect()
+        let counted = std::iter::once(u64::from(self.clusters.is_some())).chain(binary).chain(questions);
+        counted.chain(values).chain(clusters).collect()
     }
 }
 

@@ -66,12 +66,6 @@ impl Pair {
 /// The test of right and wrong answers, which assumes nothing about their distribution.
 const EXACT: &str = "mcnemar exact";
 
-/// The largest share of a kind of question that `n` questions lack with this chance, in per cent.
-fn missing_share(n: usize, chance: f64) -> String {
-    let share = 100.0 * (1.0 - chance.powf(1.0 / float(n)));
-    if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") }
-}
-
 /// The verdict on a pair whose number of questions was fixed before.
 struct VerdictWords<'a> {
     pair: &'a Pair,
@@ -189,7 +183,9 @@ impl VerdictWords<'_> {
         let Some(MethodInterval { level, low, high, .. }) = self.pair.distribution_free else {
             let Pair { n, reach: Reach { units, .. }, .. } = self.pair;
             let clusters = if n == units { "" } else { " clusters" };
-            let share = missing_share(*units, self.settings.alpha);
+            // Of a kind of question that so many lack with this chance, the largest share in per cent.
+            let share = 100.0 * (1.0 - self.settings.alpha.powf(1.0 / float(*units)));
+            let share = if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") };
             return format!(
                 "; a kind of question that makes up {share} % could be missing from these {units}{clusters}"
             );
