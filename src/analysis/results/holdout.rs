@@ -96,7 +96,9 @@ impl Holdout {
         };
         let Some((path, list)) = found else { return Ok(None) };
         let ids: HashSet<&str> = list.ids.iter().map(String::as_str).collect();
-        let compared = shared(sources);
+        // Those that all variants have.
+        let compared = sources.iter().map(|source| source.ids().collect::<HashSet<_>>());
+        let compared = compared.reduce(|shared, ids| &shared & &ids).unwrap_or_default();
         let inside = compared.intersection(&ids).count();
         let outside = compared.len() - inside;
         if inside == 0 && named.is_some() {
@@ -310,12 +312,6 @@ fn recorded(manifest: &Manifest) -> Option<(PathBuf, IdList)> {
     let list = IdList::parse(&read(&path).ok()?).filter(IdList::is_holdout)?;
     let same = list.dataset_sha256 == dataset.sha256 && list.sha256() == sha256_of_ids(&dataset.selection.ids);
     same.then_some((path, list))
-}
-
-/// The ids of the questions that all variants have.
-fn shared(sources: &[Source]) -> HashSet<&str> {
-    let ids = sources.iter().map(|source| source.ids().collect::<HashSet<_>>());
-    ids.reduce(|shared, ids| &shared & &ids).unwrap_or_default()
 }
 
 fn counterpart<'d>(source: &Source, development: &'d [Source]) -> Result<&'d Source, RunError> {

@@ -330,13 +330,9 @@ fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, S
 pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
     let mut runs = Vec::new();
     for text in named {
-        if let Some(run) = RunRef::parse(text) {
-            runs.push(run);
-            continue;
-        }
-        let variants = RunRef::with_prefix(text);
-        if !variants.is_empty() {
-            runs.extend(variants);
+        let known = RunRef::parse(text).map_or_else(|| RunRef::with_prefix(text), |run| vec![run]);
+        if !known.is_empty() {
+            runs.extend(known);
             continue;
         }
         let found = runs_in(Path::new(text));

@@ -433,20 +433,15 @@ fn cell(row: &ScoreRow, field: &Field) -> Option<String> {
 }
 
 fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> RunError {
-    let shown = visible_line(figure, 60);
+    let (shown, path) = (visible_line(figure, 60), path.display());
     let known = || joined(table.figures.iter().map(|name| visible_line(name, 40)), ", ");
     match table.others.iter().find(|other| other.column == *figure) {
         Some(other) => RunError::input(
-            format!(
-                "`{}`, line {}, column `{shown}`: expected a number, found `{}`",
-                path.display(),
-                other.line,
-                other.value
-            ),
+            format!("`{path}`, line {}, column `{shown}`: expected a number, found `{}`", other.line, other.value),
             "correct the cell, or leave it empty if nothing was measured",
         ),
         None => RunError::input(
-            format!("`{}` has no column `{shown}`", path.display()),
+            format!("`{path}` has no column `{shown}`"),
             format!("its columns of numbers are {}", known().as_deref().unwrap_or("none")),
         ),
     }
