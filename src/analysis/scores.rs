@@ -1,8 +1,11 @@
 //! A run's figures with what stands beside them: metrics of files, what people and judges said, notes and next commands.
 
 use crate::analysis::Notify;
-use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Disagreement, Judgements, Table};
+use crate::analysis::annotations::{
+    Annotation, AnnotationClass, Annotations, Disagreement, Judgements, Table, is_model,
+};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
+use crate::analysis::report::console::percent;
 use crate::analysis::report::summary::{
     LEVEL, attempts_table, em_interval, f1_interval, given_attempted_interval, ratio_interval, shares_interval,
 };
@@ -525,7 +528,7 @@ fn judgements_json(judgements: &Judgements, summary: &Summary) -> Value {
     let people = judgements.people.iter().map(|person| {
         json!({
             "by": person.by,
-            "model": person.is_model(),
+            "model": is_model(&person.by),
             "episodes": person.episodes,
             "blind": person.blind,
             "classes": table(&person.classes),
@@ -576,14 +579,11 @@ fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
     let mut notes = judged.verdicts.notes().collect::<Vec<_>>();
     for name in &judged.names {
         for variant in &summary.manifest.variants {
-            if let Some((missing, [low, high])) = judged.bounds(name, &variant.name) {
+            if let Some((missing, ends)) = judged.bounds(name, &variant.name) {
+                let (variant, judge) = (visible_line(&variant.name, 40), visible_line(name, 60));
+                let (episodes, [low, high]) = (counted(missing, "episode"), ends.map(percent));
                 notes.push(format!(
-                    "{}: {} without a verdict of `{}`, left out of its mean; counting them, it is between {:.1} and {:.1} %",
-                    visible_line(&variant.name, 40),
-                    counted(missing, "episode"),
-                    visible_line(name, 60),
-                    100.0 * low,
-                    100.0 * high
+                    "{variant}: {episodes} without a verdict of `{judge}`, left out of its mean; counting them, it is between {low} and {high} %"
                 ));
             }
         }

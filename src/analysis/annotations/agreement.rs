@@ -97,12 +97,6 @@ impl Judgements {
     }
 }
 
-impl Person {
-    pub(crate) fn is_model(&self) -> bool {
-        is_model(&self.by)
-    }
-}
-
 impl Table {
     /// Of classes, and of right or wrong, from an episode as the rules judge it and what two say of it.
     fn of_both(triples: &[[&Annotation; 3]], level: f64) -> [Self; 2] {

@@ -4,7 +4,7 @@ use super::console::{dash, percent};
 use super::sheet::Columns;
 use super::summary::LEVEL;
 use super::wrapped;
-use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, PersonPair, Table};
+use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, PersonPair, Table, is_model};
 use crate::analysis::compare::verdict::p_equals;
 use crate::analysis::judges::{Choice, Verdict};
 use crate::analysis::results::{Correction, Drawn, JudgeFigures, JudgedRun};
@@ -59,12 +59,12 @@ impl Page<'_> {
         };
         self.text.push('\n');
         self.line("", &format!("judged by {by}: {}, {seen}", counted(person.episodes, "episode")));
-        if person.is_model() {
+        if is_model(&person.by) {
             self.model(&person.by, judgements);
         }
         self.confusion("failure classes", ["rules", &by], &person.classes);
         // Only a person is the measure of the rules.
-        if person.classes.agreement.n > 0 && !person.is_model() {
+        if person.classes.agreement.n > 0 && !is_model(&person.by) {
             self.shares(&by, &person.classes);
         }
         self.confusion("right or wrong", ["metric", &by], &person.correct);
