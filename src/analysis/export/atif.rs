@@ -12,7 +12,7 @@ const VERSION: &str = "ATIF-v1.8";
 ///
 /// Source: the models in `harbor.models.trajectories` of the package `harbor`.
 pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
-    let recorded = &scored.episode.trajectory;
+    let (recorded, variant) = (&scored.episode.trajectory, scored.origin.variant);
     let mut steps = opening_steps(scored);
     if let (Some(first), Some(time)) = (steps.first_mut(), instant(&recorded.started_at, 0)) {
         first["timestamp"] = json!(time);
@@ -28,7 +28,11 @@ pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
         "schema_version": VERSION,
         "session_id": scored.origin.run,
         "trajectory_id": recorded.key,
-        "agent": agent(scored),
+        "agent": {
+            "name": "wikitrail", "version": scored.origin.manifest.wikitrail,
+            "model_name": variant.map(|variant| &variant.model), "tool_definitions": tool_definitions(scored),
+            "extra": { "variant": variant },
+        },
         "final_metrics": {
             "total_prompt_tokens": usage(|usage| Some(usage.prompt_tokens)),
             "total_completion_tokens": usage(|usage| Some(usage.completion_tokens)),
@@ -43,15 +47,6 @@ pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
             "metrics": scored.named_metrics(metrics), "votes": recorded.votes, "repairs": recorded.repairs,
             "branch": recorded.branch, "wall_ms": recorded.timed_ms(), "steps_recorded": recorded.has_steps(),
         },
-    })
-}
-
-fn agent(scored: &Scored<'_>) -> Value {
-    let variant = scored.origin.variant;
-    json!({
-        "name": "wikitrail", "version": scored.origin.manifest.wikitrail,
-        "model_name": variant.map(|variant| &variant.model), "tool_definitions": tool_definitions(scored),
-        "extra": { "variant": variant },
     })
 }
 

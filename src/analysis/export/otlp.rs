@@ -133,8 +133,13 @@ impl<'a> Trace<'a> {
         let ms = if call.cached { 0 } else { call.latency_ms };
         let times = self.times(call.started_at.as_deref(), ms);
         self.estimated |= call.started_at.is_none();
-        let ModelOperation { operation, provider, model } = ModelOperation::of(self.scored.origin.variant);
-        let settings = config(self.scored.origin.variant);
+        let variant = self.scored.origin.variant;
+        let ((provider, model), settings) = (model_of(variant), config(variant));
+        let operation = match variant.map(|variant| variant.endpoint.as_str()) {
+            Some("completions") => "text_completion",
+            Some("generateContent") => "generate_content",
+            _ => "chat",
+        };
         let sent = prompt.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
         let input = sent.map(|request| messages(&request.prompt).iter().map(message).collect::<Value>().to_string());
         let fields = json!({
@@ -190,7 +195,7 @@ impl<'a> Trace<'a> {
 
     fn root_fields(&self) -> Value {
         let recorded = &self.scored.episode.trajectory;
-        let ModelOperation { provider, model, .. } = ModelOperation::of(self.scored.origin.variant);
+        let (provider, model) = model_of(self.scored.origin.variant);
         let usage = recorded.counted_usage().and_then(Usage::split);
         let branch = recorded.branch.as_ref();
         json!({
@@ -238,27 +243,13 @@ fn nanos(text: &str) -> Option<u64> {
     u64::try_from(text.parse::<Timestamp>().ok()?.as_nanosecond()).ok()
 }
 
-/// What the calls of a variant are, in the words of the conventions.
-struct ModelOperation<'v> {
-    operation: &'static str,
-    provider: Option<&'v str>,
-    model: &'v str,
-}
-
-impl<'v> ModelOperation<'v> {
-    fn of(variant: Option<&'v Variant>) -> Self {
-        let named = variant.map_or("unknown", |variant| variant.model.as_str());
-        let (provider, model) = match named.split_once(':') {
-            Some(("gemini", model)) => (Some("gcp.gemini"), model),
-            Some((provider @ ("openai" | "anthropic"), model)) => (Some(provider), model),
-            _ => (None, named),
-        };
-        let operation = match variant.map(|variant| variant.endpoint.as_str()) {
-            Some("completions") => "text_completion",
-            Some("generateContent") => "generate_content",
-            _ => "chat",
-        };
-        Self { operation, provider, model }
+/// The provider and the model of a variant, in the words of the conventions.
+fn model_of(variant: Option<&Variant>) -> (Option<&str>, &str) {
+    let named = variant.map_or("unknown", |variant| variant.model.as_str());
+    match named.split_once(':') {
+        Some(("gemini", model)) => (Some("gcp.gemini"), model),
+        Some((provider @ ("openai" | "anthropic"), model)) => (Some(provider), model),
+        _ => (None, named),
     }
 }
 
@@ -266,16 +257,12 @@ fn tool_call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
 }
 
-fn text_part(text: &str) -> Value {
-    json!({ "type": "text", "content": text })
-}
-
 fn message(message: &Message) -> Value {
     let Message { role, content, calls, answers, .. } = message;
     let mut parts: Vec<Value> = match answers {
         Some(id) => vec![json!({ "type": "tool_call_response", "id": id, "response": &**content })],
         None if content.is_empty() => Vec::new(),
-        None => vec![text_part(content)],
+        None => vec![json!({ "type": "text", "content": &**content })],
     };
     parts.extend(calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object())));
     json!({ "role": role, "parts": parts })
@@ -286,7 +273,7 @@ fn reply(call: &Call) -> Value {
     let mut parts: Vec<Value> =
         reasoning.map(|text| json!({ "type": "reasoning", "content": text })).into_iter().collect();
     if !call.completion.is_empty() {
-        parts.push(text_part(&call.completion));
+        parts.push(json!({ "type": "text", "content": call.completion }));
     }
     parts.extend(call.calls.iter().map(|call| tool_call(&call.id, &call.name, &call.object())));
     present(json!({ "role": "assistant", "parts": parts, "finish_reason": call.finish_reason }))
