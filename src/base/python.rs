@@ -21,6 +21,12 @@ pub fn strip(text: &str) -> &str {
     text.trim_matches(is_python_space)
 }
 
+/// `text[:1].lower() + text[1:]`.
+pub(crate) fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// Where runs of code points begin and end (the first behind it, in turn) that Unicode 14 had not assigned and in which
 /// Unicode 15 to 17 placed characters whose class, case or decomposition matters to a scorer.
 const UNASSIGNED_IN_14: [u32; 72] = [

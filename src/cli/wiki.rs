@@ -6,6 +6,7 @@ use super::flags::{OfWiki, TypedSettings};
 use super::output_file::json_line;
 use super::say::{InputLine, input_line, say, typed_line};
 use crate::base::Tool;
+use crate::base::python::lower_first;
 use crate::base::text::{counted, visible_line};
 use crate::runner::one_agent;
 use crate::wikipedia::{Observation, Session, SessionError, SessionOptions, SessionState};
@@ -233,6 +234,7 @@ fn show_state(session: &Session, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyhow::Result<()> {
+    // People write `Search[X]` as models do.
     let lowered = lower_first(action);
     let (tool, input) = Tool::parse_action(&lowered);
     match session.call(tool, input).await {
@@ -255,12 +257,6 @@ async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyho
         }
     }
     Ok(())
-}
-
-/// People write `Search[X]` as models do.
-fn lower_first(action: &str) -> String {
-    let mut chars = action.chars();
-    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
 // The script form: one action a line in, one JSON object a line out.

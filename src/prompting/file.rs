@@ -3,6 +3,7 @@
 use super::reader::{Fault, Problems, Reader, Table, quoted};
 use super::texts::{self, KeyForm};
 use crate::base::Tool;
+use crate::base::python::lower_first;
 use crate::prompting::protocol::ToolTexts;
 use std::collections::{BTreeMap, HashMap};
 
@@ -234,9 +235,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
 
 /// Parses an action as the paper's loop does: the first letter may be upper case.
 pub fn parse_action(action: &str) -> (Tool, String) {
-    let mut chars = action.chars();
-    let Some(first) = chars.next() else { return (Tool::Invalid, String::new()) };
-    let lowered: String = first.to_lowercase().chain(chars).collect();
+    let lowered = lower_first(action);
     // The model would imitate white space around an action.
     if lowered.trim() != lowered {
         return (Tool::Invalid, lowered);

@@ -7,6 +7,7 @@
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::{is_unspaced, normalize};
 use super::overlap::{common, sorted_words};
+use crate::base::python::lower_first;
 use crate::base::{Provenance, Step, Tool};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -407,9 +408,7 @@ fn action_of(step: &Step) -> Option<(Tool, Cow<'_, str>)> {
     if let Some(tool) = step.tool {
         return Some((tool, Cow::Borrowed(step.input.as_deref().unwrap_or_default())));
     }
-    let text = step.action_text.as_deref()?;
-    let first = text.chars().next()?;
-    let lowered: String = first.to_lowercase().chain(text.chars().skip(1)).collect();
+    let lowered = lower_first(step.action_text.as_deref().filter(|text| !text.is_empty())?);
     let (tool, input) = Tool::parse_action(&lowered);
     Some((tool, Cow::Owned(input.to_owned())))
 }

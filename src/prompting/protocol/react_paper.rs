@@ -7,7 +7,7 @@
 
 use super::tools::signature;
 use super::{Dialogue, Episode, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
-use crate::base::python::strip;
+use crate::base::python::{lower_first, strip};
 use crate::base::{Outcome, Question, Repair, Reply, Tool, ToolSet};
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Protocol for Paper {
             let thought = reply.split('\n').next().unwrap_or_default();
             return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
         };
-        let lowered = lower_first(action).unwrap_or_default();
+        let lowered = lower_first(action);
         parsed(thought, Tool::parse_action(&lowered), |action| format!("Invalid action: {action}"))
     }
 
@@ -98,10 +98,11 @@ impl ReactPaper {
     }
 
     fn act(&mut self, thought: Option<&str>, action: &str) -> Turn {
-        let Some(lowered) = lower_first(action) else {
+        if action.is_empty() {
             let detail = "the reply holds no action, where the original raises `IndexError`";
             return self.episode.stop(Outcome::FormatFailure, detail);
-        };
+        }
+        let lowered = lower_first(action);
         let (tool, input) = Tool::parse_action(&lowered);
         self.waiting = Waiting::Observation { lines: action_lines(self.episode.step, thought, action, " ") };
         if tool == Tool::Finish {
@@ -152,12 +153,6 @@ pub(super) fn split_step(reply: &str, n: usize) -> Option<(&str, &str)> {
     let label = format!("\nAction {n}: ");
     let (thought, action) = reply.split_once(&label)?;
     (!action.contains(&label)).then_some((thought, action))
-}
-
-/// `action[0].lower() + action[1:]`; nothing for an empty action, where the original raises.
-fn lower_first(action: &str) -> Option<String> {
-    let first = action.chars().next()?;
-    Some(first.to_lowercase().chain(action.chars().skip(1)).collect())
 }
 
 // The numbered transcript. Prompts and dialogues share these lines: a model answers worse when its own transcript differs
@@ -274,7 +269,7 @@ mod tests {
 
     #[test]
     fn only_the_first_letter_is_lowered() {
-        assert_eq!(lower_first("\nSearch[X]").as_deref(), Some("\nSearch[X]"));
-        assert_eq!(lower_first("İ").as_deref(), Some("i\u{307}"));
+        assert_eq!(lower_first("\nSearch[X]"), "\nSearch[X]");
+        assert_eq!(lower_first("İ"), "i\u{307}");
     }
 }

@@ -5,7 +5,7 @@ use super::reference::ReferenceQuestions;
 use super::{Import, NEW_FOLDER, displayed, files_of, imported_dataset, imported_variant, write_run};
 use crate::base::bounded::{lines, text_at_most};
 use crate::base::manifest::UNKNOWN;
-use crate::base::python::printed_to_json;
+use crate::base::python::{lower_first, printed_to_json};
 use crate::base::text::{counted, excerpt, printable, thousands, visible_line};
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{
@@ -680,8 +680,7 @@ fn episode(claim: bool, question: &str, mut steps: Vec<Step>, closed: bool, info
 fn name_tool(step: &mut Step) {
     let Some(action) = step.action_text.as_deref() else { return };
     // The notebooks turn the first letter of an action into a small one.
-    let mut chars = action.chars();
-    let lowered: String = chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default();
+    let lowered = lower_first(action);
     let (tool, input) = Tool::parse_action(&lowered);
     (step.tool, step.input) = (Some(tool), Some(input.to_owned()));
 }
