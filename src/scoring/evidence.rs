@@ -10,7 +10,7 @@
 use super::normalize::{is_article, normalize};
 use crate::base::python::is_python_space;
 use crate::base::text::cut;
-use crate::base::{Question, SupportingFact};
+use crate::base::{Evidence, Question, SupportingFact, unique};
 use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
@@ -50,29 +50,23 @@ impl GoldEvidence {
     ///
     /// Supporting facts (`HotpotQA`, `2WikiMultiHopQA`, `MuSiQue`) are one group; FEVER's evidence sets are one each.
     pub fn of(question: &Question) -> Option<Self> {
-        let mut groups = Vec::new();
-        if question.supporting_facts.is_empty() {
-            for set in &question.evidence_sets {
-                let facts = set.iter().filter_map(|piece| Some((piece.0.as_deref()?, piece.1)));
-                push(&mut groups, EvidenceGroup::of(question, facts));
-            }
+        let facts = question.supporting_facts.iter().map(|SupportingFact(page, n)| (page.as_str(), Some(*n)));
+        let of_set = |set: &Vec<Evidence>| {
+            EvidenceGroup::of(question, set.iter().filter_map(|piece| Some((piece.0.as_deref()?, piece.1))))
+        };
+        let groups: Vec<EvidenceGroup> = if question.supporting_facts.is_empty() {
+            question.evidence_sets.iter().map(of_set).collect()
         } else {
-            let facts = question.supporting_facts.iter().map(|SupportingFact(page, n)| (page.as_str(), Some(*n)));
-            push(&mut groups, EvidenceGroup::of(question, facts));
-        }
+            vec![EvidenceGroup::of(question, facts)]
+        };
+        // Annotators of FEVER often gave the same evidence; it is one alternative.
+        let groups = unique(groups.into_iter().filter(|group| !group.pages.is_empty()));
         (!groups.is_empty()).then_some(Self { groups })
     }
 
     /// The groups, in the dataset's order. Never empty.
     pub fn groups(&self) -> &[EvidenceGroup] {
         &self.groups
-    }
-}
-
-/// Annotators of FEVER often gave the same evidence; it is one alternative.
-fn push(groups: &mut Vec<EvidenceGroup>, group: EvidenceGroup) {
-    if !group.pages.is_empty() && !groups.contains(&group) {
-        groups.push(group);
     }
 }
 
