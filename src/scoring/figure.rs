@@ -120,7 +120,7 @@ impl Figure {
         }
         match self.measure {
             Measure::Share(of) | Measure::Amount(of) => of(episode),
-            Measure::Flag(of) => of(episode).map(|yes| f64::from(u8::from(yes))),
+            Measure::Flag(of) => of(episode).map(f64::from),
             Measure::Count(of) => of(episode).map(float),
         }
     }
@@ -245,7 +245,7 @@ fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {
 /// 1 where all the pages that KILT asks for were opened first, else 0.
 fn found_all(episode: &ScoredEpisode) -> Option<f64> {
     let share = gold(episode)?.r_precision;
-    Some(f64::from(u8::from(share.count == share.of)))
+    Some(f64::from(share.count == share.of))
 }
 
 fn gold(episode: &ScoredEpisode) -> Option<GoldRetrieval> {

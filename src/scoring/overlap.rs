@@ -40,7 +40,7 @@ impl AnswerScore {
 
     /// All four at 1 or all four at 0, for metrics that know only right and wrong.
     pub fn right(right: bool) -> Self {
-        let value = f64::from(u8::from(right));
+        let value = f64::from(right);
         Self { em: value, f1: value, precision: value, recall: value }
     }
 
@@ -68,7 +68,7 @@ impl AnswerScore {
 /// Overlap counts a word as often as both sides have it; with none in common all three numbers are 0, so two
 /// empty texts give EM 1 and F1 0, as in `HotpotQA` and `SQuAD` 1.1.
 pub(crate) fn overlap(prediction: &str, gold: &str) -> AnswerScore {
-    let em = f64::from(u8::from(prediction == gold));
+    let em = f64::from(prediction == gold);
     let prediction = sorted_words(prediction);
     let gold = sorted_words(gold);
     let same = common(&prediction, &gold);

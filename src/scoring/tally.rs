@@ -166,7 +166,7 @@ impl Tally {
         self.f1.add(score.f1);
         match &mut self.questions {
             Some(questions) => questions.add(&trajectory.id, score, attempted),
-            None => self.score.add_attempt(share(score.em > 0.0), share(attempted)),
+            None => self.score.add_attempt(f64::from(score.em > 0.0), f64::from(attempted)),
         }
     }
 
@@ -249,10 +249,6 @@ fn per(total: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| total / float(count))
 }
 
-fn share(yes: bool) -> f64 {
-    f64::from(u8::from(yes))
-}
-
 fn count(n: usize) -> u64 {
     n.try_into().unwrap_or(u64::MAX)
 }
@@ -293,8 +289,8 @@ impl Questions {
         sums.scored += 1;
         sums.em += score.em;
         sums.f1 += score.f1;
-        sums.right += share(score.em > 0.0);
-        sums.attempted += share(attempted);
+        sums.right += f64::from(score.em > 0.0);
+        sums.attempted += f64::from(attempted);
     }
 
     fn sums(&mut self, id: &str) -> &mut Sums {

@@ -171,6 +171,6 @@ fn claim_score(prediction: &Prediction, gold: &Gold, limit: usize) -> Score {
     let pieces: HashSet<&Evidence> = groups.iter().flatten().filter(|piece| piece.1.is_some()).collect();
     let hits = evidence.iter().filter(|piece| pieces.contains(piece)).count();
     let precision = if evidence.is_empty() { 1.0 } else { ratio(hits, evidence.len()) };
-    let recall = f64::from(u8::from(whole_group || groups.is_empty()));
+    let recall = f64::from(whole_group || groups.is_empty());
     Score { label, strict: label && whole_group, evidence: Some([precision, recall]) }
 }

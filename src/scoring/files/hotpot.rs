@@ -206,7 +206,7 @@ pub(super) fn sets<T: Ord>(predicted: &BTreeSet<T>, gold: &BTreeSet<T>) -> Answe
 /// The score of `hits` right ones among the predicted, and as many of the gold ones.
 pub(super) fn counted(hits: usize, predicted: usize, gold: usize) -> AnswerScore {
     let (precision, recall) = (ratio(hits, predicted), ratio(hits, gold));
-    let em = f64::from(u8::from(hits == predicted && hits == gold));
+    let em = f64::from(hits == predicted && hits == gold);
     AnswerScore { em, f1: f1(precision, recall), precision, recall }
 }
 

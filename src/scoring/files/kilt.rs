@@ -137,7 +137,7 @@ fn figures(given: &str, answers: &[&str], prediction: &Record, gold: &Record) ->
     if given.is_empty() {
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, r_precision, at5, at10, at20];
     }
-    let (accuracy, score) = (f64::from(u8::from(answers.contains(&given))), squad11(given, answers));
+    let (accuracy, score) = (f64::from(answers.contains(&given)), squad11(given, answers));
     let answer = [accuracy, score.em, score.f1, rouge_l_max(given, answers).f1];
     let [accuracy, em, f1, rouge] = answer;
     let [kilt_accuracy, kilt_em, kilt_f1, kilt_rouge] =
