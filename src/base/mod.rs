@@ -86,7 +86,7 @@ pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn yes() -> bool {
+pub(crate) fn yes() -> bool {
     true
 }
 

@@ -25,7 +25,7 @@ struct Gold {
     answer: String,
     #[serde(default)]
     answer_aliases: Vec<String>,
-    #[serde(default = "yes")]
+    #[serde(default = "crate::base::yes")]
     answerable: bool,
     paragraphs: Vec<Paragraph>,
 }
@@ -50,10 +50,6 @@ const GOLD: &str =
     "the gold is MuSiQue's own file: `id`, `answer`, `answer_aliases`, `answerable` and `paragraphs` on each line";
 const PREDICTIONS: &str = "write one line `{id, predicted_answer, predicted_support_idxs, predicted_answerable}` for each \
     record of the gold file, in its order";
-
-fn yes() -> bool {
-    true
-}
 
 /// The means of answerable records, and of the twins where a record is not answerable.
 #[derive(Default)]
