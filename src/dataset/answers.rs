@@ -92,12 +92,13 @@ fn row(record: &Record, answers: &str) -> Result<AnswerRow, Fault> {
     }
     let given = record.get(answers).map(|value| answer(answers, value)).transpose()?;
     let confidence = number(record, "confidence", "a number from 0 to 1", 1.0)?;
+    let large = |_| Fault { field: "repeat".to_owned(), problem: "too large".to_owned() };
     let cost = if record.get("cost").is_some() { "cost" } else { "cost_usd" };
     Ok(AnswerRow {
         line: record.place.line,
         id,
         question,
-        repeat: count(record, "repeat")?.map(u32::try_from).transpose().map_err(|_| large("repeat"))?.unwrap_or(0),
+        repeat: count(record, "repeat")?.map(u32::try_from).transpose().map_err(large)?.unwrap_or(0),
         answer: given.filter(|answer| !answer.trim().is_empty()),
         steps: record.get("steps").map(steps).transpose()?.flatten(),
         usage: usage(record)?,
@@ -106,10 +107,6 @@ fn row(record: &Record, answers: &str) -> Result<AnswerRow, Fault> {
         confidence,
         error: record.optional_string("error")?.filter(|error| !error.trim().is_empty()),
     })
-}
-
-fn large(field: &str) -> Fault {
-    Fault { field: field.to_owned(), problem: "too large".to_owned() }
 }
 
 fn expected(record: &Record, field: &str, what: &str) -> Fault {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 // sentences), and the paper repository's simplified files (`question`, `answer`, `type`, no id; the test file has
 // `question` only).
 
-pub(super) const HOTPOTQA: Format = Format::of_dataset("hotpotqa", is_hotpotqa, hotpotqa_question);
+pub(super) const HOTPOTQA: Format = Format::of_dataset("hotpotqa", is_hotpotqa, |record, _| hotpotqa_question(record));
 
 fn is_hotpotqa(first: &First<'_>) -> bool {
     // Our own form names its golds `answers`.
@@ -17,9 +17,9 @@ fn is_hotpotqa(first: &First<'_>) -> bool {
         return false;
     }
     let full = first.has("supporting_facts") && first.has("context");
-    let keys = |keys: &[&str]| keys.iter().all(|key| first.has(key)) && first.record.fields.len() == keys.len();
-    let dev = keys(&["question", "answer", "type"]) || keys(&["question", "answer", "type", "level"]);
-    let simplified = first.layout == Layout::Array && ((dev && first.text("answer")) || keys(&["question"]));
+    let dev =
+        first.has_only(&["question", "answer", "type"]) || first.has_only(&["question", "answer", "type", "level"]);
+    let simplified = first.layout == Layout::Array && ((dev && first.text("answer")) || first.has_only(&["question"]));
     full || first.has("_id") || simplified
 }
 
@@ -96,7 +96,7 @@ fn columns_of<'a>(
 pub(super) const WIKI2: Format = Format::of_dataset(
     "2wiki",
     |first| first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key)),
-    wiki2_question,
+    |record, _| wiki2_question(record),
 );
 
 fn wiki2_question(record: &Record) -> Result<Question, Fault> {
@@ -120,7 +120,7 @@ fn evidence_triple(value: &Value) -> Result<[String; 3], Fault> {
 // `answer_aliases`, `answerable`. The "full" files have two records an id, of which one is not answerable.
 
 pub(super) const MUSIQUE: Format =
-    Format { twins: true, ..Format::of_dataset("musique", is_musique, musique_question) };
+    Format { twins: true, ..Format::of_dataset("musique", is_musique, |record, _| musique_question(record)) };
 
 fn is_musique(first: &First<'_>) -> bool {
     first.has("question") && first.has("paragraphs") && (first.has("question_decomposition") || first.has("answerable"))
@@ -163,8 +163,11 @@ fn truth(field: &str, value: &Value) -> Result<bool, Fault> {
 // `evidence [[[annotation, evidence, page | null, line | null]]]`; the outer lists are alternatives, all of an
 // inner list is needed. Files without `label` hide it.
 
-pub(super) const FEVER: Format =
-    Format::of_dataset("fever", |first| first.has("claim") && !first.has("question"), fever_question);
+pub(super) const FEVER: Format = Format::of_dataset(
+    "fever",
+    |first| first.has("claim") && !first.has("question"),
+    |record, _| fever_question(record),
+);
 
 fn fever_question(record: &Record) -> Result<Question, Fault> {
     let label = record.optional_string("label")?;
@@ -236,7 +239,7 @@ fn non_null<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
 // `TriviaQA`: `Data[].{QuestionId, Question, Answer {Value, Aliases, NormalizedAliases}}`, the hub's form of it in small
 // letters, and flat records of `qid, question, gold_answer, aliases`. All spellings of an answer are gold.
 
-pub(super) const TRIVIAQA: Format = Format::of_dataset("triviaqa", is_triviaqa, triviaqa_question);
+pub(super) const TRIVIAQA: Format = Format::of_dataset("triviaqa", is_triviaqa, |record, _| triviaqa_question(record));
 
 fn is_triviaqa(first: &First<'_>) -> bool {
     let nested = first.has("Question") && first.object("Answer");
@@ -283,7 +286,7 @@ fn triviaqa_answers(record: &Record, name: &str) -> Result<Vec<String>, Fault> {
 pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
     "webquestions",
     |first| first.has("qText"),
-    |record| plain_question(record, "qId", "qText", record.texts("answers")?, &["answers"]),
+    |record, _| plain_question(record, "qId", "qText", record.texts("answers")?, &["answers"]),
 );
 
 /// NQ-open: JSON Lines of `question` and `answer [text]`, all of them gold. Only the file's name distinguishes it from our
@@ -291,7 +294,7 @@ pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
 pub(super) const NQ_OPEN: Format = Format::of_dataset(
     "nq-open",
     |first| first.has_only(&["question", "answer"]) && first.named("nq") && first.list("answer"),
-    |record| plain_question(record, "id", "question", record.texts("answer")?, &["answer"]),
+    |record, _| plain_question(record, "id", "question", record.texts("answer")?, &["answer"]),
 );
 
 /// `SimpleQA`: `metadata, problem, answer`, in its verified part `original_index, problem, answer, …`, or records of
@@ -304,7 +307,7 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
         let own = first.has("problem") && first.has("answer") && !has_question;
         (own && marked) || has_aliased_form(first, "simpleqa")
     },
-    |record| {
+    |record, _| {
         let text = record.first_of(&[record.spelled("question"), record.spelled("problem")]);
         plain_question(record, "id", text, aliased_answers(record, "answer", "aliases")?, &["answer", "aliases"])
     },
@@ -315,7 +318,7 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
 pub(super) const POPQA: Format = Format::of_dataset(
     "popqa",
     |first| (first.has("question") && first.has("possible_answers")) || has_aliased_form(first, "popqa"),
-    |record| {
+    |record, _| {
         let answers = match record.get("possible_answers") {
             Some(_) => record.packed_texts("possible_answers")?,
             None => aliased_answers(record, "answer", "aliases")?,
@@ -333,7 +336,7 @@ pub(super) const FRAMES: Format = Format::of_dataset(
         let marked = first.has("wiki_links") || first.has("reasoning_types");
         marked && first.has("Answer") && (first.has("Prompt") || first.has("Question"))
     },
-    |record| {
+    |record, _| {
         let text = record.first_of(&[record.spelled("question"), record.spelled("Prompt")]);
         let answers = aliased_answers(record, "Answer", "answer")?;
         let question = plain_question(record, "id", text, answers, &["Answer", "answer", "reasoning_types"])?;
@@ -349,7 +352,7 @@ pub(super) const BAMBOOGLE: Format = Format::of_dataset(
         let own = first.record.fields.keys().all(|field| BAMBOOGLE_FIELDS.contains(&field.as_str()));
         own && first.has("Question") && first.text("Answer") && (first.has("Q1") || first.named("bamboogle"))
     },
-    |record| {
+    |record, _| {
         let answers = aliased_answers(record, record.spelled("Answer"), record.spelled("aliases"))?;
         let known = [&BAMBOOGLE_FIELDS[..], &[record.spelled("aliases"), record.spelled("Answer")]].concat();
         let mut question = plain_question(record, "id", "Question", answers, &known)?;
@@ -371,7 +374,7 @@ pub(super) const STRATEGYQA: Format = Format::of_dataset(
         let marked = first.has("term") || first.has("facts") || first.has("description");
         first.has("question") && first.has("qid") && marked
     },
-    |record| {
+    |record, _| {
         let answer = record.get("answer").map(|value| truth("answer", value)).transpose()?;
         let answers = answer.map(|truth| if truth { "yes" } else { "no" }.to_owned()).into_iter().collect();
         let question = plain_question(record, "qid", "question", answers, &["answer", "decomposition"])?;

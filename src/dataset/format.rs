@@ -11,17 +11,12 @@ use std::path::Path;
 pub struct Format {
     pub(super) name: &'static str,
     pub(super) looks_like: fn(&First<'_>) -> bool,
-    pub(super) read: Read,
+    /// That of general records, whose columns or keys users may name; none of the records of one dataset, which also names the
+    /// questions' dataset.
+    pub(super) layout: Option<Layout>,
+    pub(super) question: fn(&Record, &Columns) -> Result<Question, Fault>,
     /// Whether two records may share an id when only one of them is answerable.
     pub(super) twins: bool,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Read {
-    /// The records of one dataset, which also names the questions' dataset.
-    Own(fn(&Record) -> Result<Question, Fault>),
-    /// General records in this layout, with columns or keys that users may name.
-    General(Layout, fn(&Record, &Columns) -> Result<Question, Fault>),
 }
 
 impl Format {
@@ -30,17 +25,17 @@ impl Format {
     pub(super) const fn of_dataset(
         name: &'static str,
         looks_like: fn(&First<'_>) -> bool,
-        read: fn(&Record) -> Result<Question, Fault>,
+        question: fn(&Record, &Columns) -> Result<Question, Fault>,
     ) -> Self {
-        Self { name, looks_like, read: Read::Own(read), twins: false }
+        Self { name, looks_like, layout: None, question, twins: false }
     }
 
     pub(super) const fn general(
         name: &'static str,
         layout: Layout,
-        read: fn(&Record, &Columns) -> Result<Question, Fault>,
+        question: fn(&Record, &Columns) -> Result<Question, Fault>,
     ) -> Self {
-        Self { name, looks_like: |_| false, read: Read::General(layout, read), twins: false }
+        Self { name, looks_like: |_| false, layout: Some(layout), question, twins: false }
     }
 
     /// As `--format` takes it.
@@ -48,16 +43,9 @@ impl Format {
         self.name
     }
 
-    pub(super) fn layout(self) -> Option<Layout> {
-        match self.read {
-            Read::Own(_) => None,
-            Read::General(layout, _) => Some(layout),
-        }
-    }
-
     /// The dataset's name: that of the format, or of the first record, or the file's stem.
     pub(super) fn dataset_name(self, file: &str, first: &Record) -> String {
-        if let Read::Own(_) = self.read {
+        if !self.is_general() {
             return self.name.to_owned();
         }
         let named = first.get("dataset").and_then(|name| name.as_str());
@@ -67,19 +55,12 @@ impl Format {
     /// Whether records are read under names that users may give. People write such files themselves; the makers of other datasets
     /// withhold the answers of a test.
     pub fn is_general(self) -> bool {
-        matches!(self.read, Read::General(..))
+        self.layout.is_some()
     }
 
     /// Whether it is a table.
     pub fn is_table(self) -> bool {
-        matches!(self.layout(), Some(Layout::Csv | Layout::Tsv))
-    }
-
-    pub(super) fn question(self, record: &Record, columns: &Columns) -> Result<Question, Fault> {
-        match self.read {
-            Read::Own(read) => read(record),
-            Read::General(_, read) => read(record, columns),
-        }
+        matches!(self.layout, Some(Layout::Csv | Layout::Tsv))
     }
 }
 

@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
             }
         }
         let record = &record;
-        match format.question(record, columns) {
+        match (format.question)(record, columns) {
             Ok(question) => self.question(format, question, record),
             Err(fault) => self.bad.push(fault.at(file, record.place)),
         }

@@ -4,7 +4,7 @@ use super::bytes::{MAX_FILE_BYTES, newlines};
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, as_written};
 use super::table::{self, Records, Take};
-use super::{Columns, DatasetError, Format, Place, ReadOptions};
+use super::{Columns, DatasetError, Place, ReadOptions};
 use crate::base::digest::Digester;
 use crate::base::excerpt;
 use crate::base::json_error::without_place;
@@ -31,7 +31,7 @@ pub(super) fn read(
     if body.is_empty() {
         return Err(DatasetError::of_file(file, Problem::Empty));
     }
-    if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
+    if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(|format| format.layout) {
         return table::read(file, text, layout, options, take);
     }
     match body.as_bytes()[0] {
@@ -264,7 +264,7 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Opens a plain file that begins with a whole record on its first line; any other one is read as a whole.
     pub(super) fn open(path: &Path, name: &'a str, options: &'a ReadOptions) -> Option<Self> {
-        if matches!(options.format.and_then(Format::layout), Some(Layout::Csv | Layout::Tsv)) {
+        if matches!(options.format.and_then(|format| format.layout), Some(Layout::Csv | Layout::Tsv)) {
             return None;
         }
         let file = File::open(path).ok()?;
