@@ -16,22 +16,12 @@ pub(super) enum LabelKind {
 }
 
 /// Longer words before those that they begin with.
-const WORDS: [(&str, LabelKind); 15] = [
-    ("thought", LabelKind::Thought),
-    ("思考", LabelKind::Thought),
-    ("想法", LabelKind::Thought),
-    ("action input", LabelKind::Input),
-    ("action_input", LabelKind::Input),
-    ("行动输入", LabelKind::Input),
-    ("action", LabelKind::Action),
-    ("行动", LabelKind::Action),
-    ("动作", LabelKind::Action),
-    ("observation", LabelKind::Observation),
-    ("观察", LabelKind::Observation),
-    ("final answer", LabelKind::Answer),
-    ("最终答案", LabelKind::Answer),
-    ("answer", LabelKind::Answer),
-    ("答案", LabelKind::Answer),
+const WORDS: [(LabelKind, &[&str]); 5] = [
+    (LabelKind::Thought, &["thought", "思考", "想法"]),
+    (LabelKind::Input, &["action input", "action_input", "行动输入"]),
+    (LabelKind::Action, &["action", "行动", "动作"]),
+    (LabelKind::Observation, &["observation", "观察"]),
+    (LabelKind::Answer, &["final answer", "最终答案", "answer", "答案"]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,27 +36,28 @@ pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '#' | '>' | '~')
 }
 
-/// Marks, and what begins the item of a list.
-fn before_label(c: char) -> bool {
-    is_python_space(c) || is_mark(c) || matches!(c, '-' | '•')
-}
-
 /// The label at the beginning of `line`, behind marks if need be.
 pub(super) fn label(line: &str) -> Option<Label<'_>> {
-    let text = line.trim_start_matches(before_label);
+    // Behind marks, and what begins the item of a list.
+    let text = line.trim_start_matches(|c| is_python_space(c) || is_mark(c) || matches!(c, '-' | '•'));
     // Most lines begin with none of these letters, and every line is looked at.
     text.bytes().next().filter(|byte| b"tTaAoOfF".contains(byte) || *byte >= 0x80)?;
-    let (name, word) = WORDS.iter().find(|(name, _)| starts_with(text, name))?;
+    let (kind, name) = beginning(&WORDS, text)?;
     let (number, rest) = number(text[name.len()..].trim_start_matches(is_python_space));
     let rest = rest.trim_start_matches(|c| is_python_space(c) || is_mark(c));
     let rest = rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']);
-    Some(Label { kind: *word, number, rest: rest.trim_start_matches(is_python_space) })
+    Some(Label { kind, number, rest: rest.trim_start_matches(is_python_space) })
 }
 
 /// Whether a line begins in the form asked for, apart from white space: `{name} {n}:`, then a space or nothing.
 pub(super) fn is_canonical(line: &str, name: &str, n: usize) -> bool {
     let rest = line.trim_start_matches(is_python_space).strip_prefix(&format!("{name} {n}:"));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// The first of these words that a text begins with, and what it stands for.
+fn beginning<T: Copy>(words: &[(T, &[&'static str])], text: &str) -> Option<(T, &'static str)> {
+    words.iter().find_map(|(what, words)| Some((*what, *words.iter().find(|word| starts_with(text, word))?)))
 }
 
 pub(super) fn starts_with(text: &str, beginning: &str) -> bool {
@@ -310,32 +301,23 @@ fn unquoted(text: &str) -> Option<&str> {
 }
 
 /// Verbs without regard to case. Longer ones come before those that they begin with.
-const VERBS: [(&str, Tool); 15] = [
-    ("search", Tool::Search),
-    ("look up", Tool::Lookup),
-    ("look-up", Tool::Lookup),
-    ("look_up", Tool::Lookup),
-    ("lookup", Tool::Lookup),
-    ("finish", Tool::Finish),
-    ("think", Tool::Think),
-    ("搜索", Tool::Search),
-    ("查找", Tool::Lookup),
-    ("完成", Tool::Finish),
-    ("passages", Tool::Passages),
-    ("passage", Tool::Passages),
-    ("document", Tool::Document),
-    ("段落", Tool::Passages),
-    ("文档", Tool::Document),
+const VERBS: [(Tool, &[&str]); 6] = [
+    (Tool::Search, &["search", "搜索"]),
+    (Tool::Lookup, &["look up", "look-up", "look_up", "lookup", "查找"]),
+    (Tool::Finish, &["finish", "完成"]),
+    (Tool::Think, &["think"]),
+    (Tool::Passages, &["passages", "passage", "段落"]),
+    (Tool::Document, &["document", "文档"]),
 ];
 
 /// The verb of a tool that is offered at the beginning of a text: its tool, its length, and whether it is written as it
 /// should be.
 pub(super) fn verb(text: &str, tools: ToolSet) -> Option<(Tool, usize, bool)> {
     text.bytes().next().filter(|byte| b"sSlLfFtTpPdD".contains(byte) || *byte >= 0x80)?;
-    let (name, tool) = VERBS.iter().find(|(name, tool)| starts_with(text, name) && tools.offers(*tool))?;
+    let (tool, name) = beginning(&VERBS, text).filter(|(tool, _)| tools.offers(*tool))?;
     let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
-    let exact = text.starts_with(crate::prompting::protocol::react_paper::verb(*tool));
-    (!more).then_some((*tool, name.len(), exact))
+    let exact = text.starts_with(crate::prompting::protocol::react_paper::verb(tool));
+    (!more).then_some((tool, name.len(), exact))
 }
 
 /// Where the verb begins that ends a text, and its tool.
