@@ -1,19 +1,22 @@
 //! JSON in model output: values that distinguish what Python's `json` does, read strictly or leniently.
 
 use crate::base::python::{is_word, repr};
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde::Serialize;
+use serde::ser::{Error as _, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// A value. Written as JSON it keeps integers whole, and numbers that JSON lacks become null.
-#[derive(Debug, Clone, PartialEq)]
+/// A value. Written as JSON it keeps integers whole, and numbers that JSON lacks become null. Recursion is bounded: the reader
+/// refuses deep nesting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(super) enum Item {
     Null,
     Bool(bool),
     /// Decimal digits, with a minus for negative numbers: Python's integers have no bounds.
-    Int(String),
+    Int(#[serde(serialize_with = "as_number")] String),
     Float(f64),
     Text(String),
     List(Vec<Item>),
@@ -69,19 +72,8 @@ impl Serialize for Dict {
     }
 }
 
-/// Recursion is bounded: the reader refuses deep nesting.
-impl Serialize for Item {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(yes) => serializer.serialize_bool(*yes),
-            Self::Int(digits) => RawValue::from_string(digits.clone()).map_err(S::Error::custom)?.serialize(serializer),
-            Self::Float(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::List(items) => serializer.collect_seq(items),
-            Self::Dict(dict) => dict.serialize(serializer),
-        }
-    }
+fn as_number<S: Serializer>(digits: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    RawValue::from_string(digits.to_owned()).map_err(S::Error::custom)?.serialize(serializer)
 }
 
 /// Entries in order of first appearance, each with its last value.
