@@ -4,7 +4,7 @@
 //! that the model continues. A chain of thought that does not come to its `Answer:` is asked for it once more, as
 //! the paper's loop asks for a missing action.
 
-use super::react_paper::question_line;
+use super::react_paper::{Paper, question_line};
 use super::{Dialogue, Episode, Setup, Turn};
 use crate::base::{Outcome, Paragraph, Question, Repair};
 use std::fmt::Write as _;
@@ -73,8 +73,7 @@ impl Dialogue for Direct {
                 let _ = writeln!(self.asked, "{}: {}", paragraph.title, paragraph.sentences.concat());
             }
         }
-        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.asked += &frame.question_text(&question.question, || question_line(question_label, &question.question));
+        self.asked += &self.episode.question_text(&Paper, question);
         self.ask(if self.reasons { THOUGHT } else { ANSWER })
     }
 

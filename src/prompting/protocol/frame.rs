@@ -42,16 +42,6 @@ impl Frame {
         Self { prefix: prefix.into(), suffix: suffix.into(), around: true, ..Self::default() }
     }
 
-    /// What follows the prefix to put a question: the question with the text behind it, or else the protocol's `line`.
-    pub(super) fn question_text(&self, question: &str, line: impl FnOnce() -> String) -> String {
-        if self.around { format!("{question}{}", self.suffix) } else { line() }
-    }
-
-    /// The message that puts a question: with the text on both sides of it, or else the protocol's `message`.
-    pub(super) fn question_message(&self, question: &str, message: impl FnOnce() -> String) -> String {
-        if self.around { format!("{}{question}{}", &*self.prefix, self.suffix) } else { message() }
-    }
-
     pub fn text_for(&self, occasion: &str) -> &str {
         self.texts.get(occasion).map_or("", |text| text)
     }
@@ -173,7 +163,11 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::{Frame, Layout, Spacing};
+    use crate::base::Question;
+    use crate::prompting::protocol::react_paper::Paper;
+    use crate::prompting::protocol::{Episode, Setup};
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     #[test]
     fn stored_texts_are_read_as_what_they_were() {
@@ -200,12 +194,15 @@ mod tests {
 
     #[test]
     fn a_question_stands_in_the_text_or_on_the_protocols_line() {
-        let line = || "Question: Who?\n".to_owned();
-        assert_eq!(Frame::text("x").question_text("Who?", line), "Question: Who?\n");
-        assert_eq!(Frame::text("x").question_message("Who?", line), "Question: Who?\n");
-        let around = Frame::around("Say: ", " Now.");
-        assert_eq!(around.question_text("Who?", line), "Who? Now.");
-        assert_eq!(around.question_message("Who?", line), "Say: Who? Now.");
+        let question = Question::new("", "Who?", Vec::new());
+        for (frame, text, message) in [
+            (Frame::text("x"), "Question: Who?\n", "Question: Who?\n"),
+            (Frame::around("Say: ", " Now."), "Who? Now.", "Say: Who? Now."),
+        ] {
+            let episode = Episode::new(&Arc::new(Setup::new(frame, "Question", 7)));
+            assert_eq!(episode.question_text(&Paper, &question), text);
+            assert_eq!(&*episode.question(&Paper, &question).content, message);
+        }
     }
 
     #[test]

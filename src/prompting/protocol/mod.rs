@@ -288,11 +288,16 @@ impl Episode {
         messages
     }
 
-    /// The message that puts a question.
-    fn question(&self, protocol: &dyn Protocol, question: &Question) -> Message {
+    /// What follows the prefix to put a question: the question with the text behind it, or else the protocol's line.
+    fn question_text(&self, protocol: &dyn Protocol, Question { question, .. }: &Question) -> String {
         let Setup { frame, question_label, .. } = self.setup.as_ref();
-        let text = &question.question;
-        Message::user(frame.question_message(text, || protocol.question(question_label, text)))
+        if frame.around { format!("{question}{}", frame.suffix) } else { protocol.question(question_label, question) }
+    }
+
+    /// The message that puts a question: with the text on both sides of it, or else the protocol's line.
+    fn question(&self, protocol: &dyn Protocol, question: &Question) -> Message {
+        let (frame, text) = (&self.setup.frame, self.question_text(protocol, question));
+        Message::user(if frame.around { format!("{}{text}", &*frame.prefix) } else { text })
     }
 
     fn force_stop(&self) -> Option<Message> {

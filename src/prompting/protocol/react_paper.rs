@@ -114,8 +114,7 @@ impl ReactPaper {
 
 impl Dialogue for ReactPaper {
     fn begin(&mut self, question: &Question) -> Turn {
-        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.transcript = frame.question_text(&question.question, || question_line(question_label, &question.question));
+        self.transcript = self.episode.question_text(&Paper, question);
         self.next()
     }
 

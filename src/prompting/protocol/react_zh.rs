@@ -66,9 +66,7 @@ impl ReactZh {
 
 impl Dialogue for ReactZh {
     fn begin(&mut self, question: &Question) -> Turn {
-        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.transcript =
-            frame.question_text(&question.question, || Script.question(question_label, &question.question));
+        self.transcript = self.episode.question_text(&Script, question);
         self.ask()
     }
 
