@@ -9,9 +9,7 @@
 
 use super::model_json::{dumps, first_object};
 use super::tools::{self, Resolved};
-use super::{
-    Dialogue, Episode, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
-};
+use super::{Dialogue, Episode, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::python::strip;
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value, json};
@@ -112,7 +110,7 @@ impl GoBlogDialogue {
         let (Some(input), Some(arguments)) = (call.input, call.args) else {
             self.inner.push(Message::assistant(text));
             return match self.episode.tool(&tool) {
-                Some(_) => self.error(Some(thought), tool, Fault::NotJson),
+                Some(_) => self.error(Some(thought), tool, NOT_JSON),
                 None => self.unknown(thought, tool.clone(), &tool, &Map::new()),
             };
         };
@@ -162,8 +160,9 @@ impl GoBlogDialogue {
         }
     }
 
-    fn error(&mut self, thought: Option<String>, action_text: String, fault: Fault) -> Turn {
-        self.error_feedback(thought, action_text, &fault.sentence(&self.episode.setup.frame))
+    fn error(&mut self, thought: Option<String>, action_text: String, (key, ours): Fault) -> Turn {
+        let error = self.episode.setup.frame.sentence(key, ours, &[("argument", "")]);
+        self.error_feedback(thought, action_text, &error)
     }
 
     fn error_feedback(&mut self, thought: Option<String>, action_text: String, error: &str) -> Turn {
@@ -220,46 +219,35 @@ impl Dialogue for GoBlogDialogue {
 // Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
 // the left in one pass.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    BadCall,
-    BadAnswer,
-    NeitherLabel,
-    NotJson,
-}
+/// The key of a text of the frame, and our words for it.
+type Fault = (&'static str, &'static str);
+
+const BAD_CALL: Fault = (
+    "bad_call",
+    "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
+     `Action Input: ` with a JSON object",
+);
+const BAD_ANSWER: Fault = ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `");
+const NEITHER_LABEL: Fault = ("no_action", "the reply has neither an `Action: ` nor an `Answer: `");
+const NOT_JSON: Fault = ("not_json", "the Action Input is not a valid JSON object");
 
 const MISFITS: [&str; 2] = ["the tool has no argument `{argument}`", "the argument `{argument}` is missing"];
-
-impl Fault {
-    fn sentence(self, frame: &Frame) -> String {
-        let (key, ours) = match self {
-            Self::BadCall => (
-                "bad_call",
-                "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
-                 `Action Input: ` with a JSON object",
-            ),
-            Self::BadAnswer => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
-            Self::NeitherLabel => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
-            Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
-        };
-        frame.sentence(key, ours, &[("argument", "")])
-    }
-}
 
 /// Reads a reply, and what follows its call. The label of an action decides, wherever it stands.
 fn read_reply(text: &str) -> Result<(Parsed, &str), Fault> {
     if text.contains("Action:") {
-        call(text).ok_or(Fault::BadCall)
+        call(text).ok_or(BAD_CALL)
     } else if text.contains("Answer:") {
-        Ok((answer(text).ok_or(Fault::BadAnswer)?, ""))
+        Ok((answer(text).ok_or(BAD_ANSWER)?, ""))
     } else {
-        Err(Fault::NeitherLabel)
+        Err(NEITHER_LABEL)
     }
 }
 
 /// A call with the first JSON object after the input's label; without one it has no arguments.
 fn call(text: &str) -> Option<(Parsed, &str)> {
-    let body = text.trim_start_matches(is_go_space).strip_prefix("Thought: ")?;
+    // `\s` of Go's regular expressions.
+    let body = text.trim_start_matches(['\t', '\n', '\x0c', '\r', ' ']).strip_prefix("Thought: ")?;
     let label = "\nAction: ";
     let (at, tool) = body.match_indices(label).find_map(|(at, _)| {
         let after = &body[at + label.len()..];
@@ -281,11 +269,6 @@ fn call(text: &str) -> Option<(Parsed, &str)> {
 fn answer(text: &str) -> Option<Parsed> {
     let (thought, answer) = text.split_once("Thought:")?.1.split_once("\nAnswer:")?;
     Some(Parsed::finish(Some(strip(thought).to_owned()), strip(answer)))
-}
-
-/// `\s` of Go's regular expressions.
-fn is_go_space(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\x0c' | '\r' | ' ')
 }
 
 #[cfg(test)]
