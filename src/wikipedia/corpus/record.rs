@@ -167,7 +167,6 @@ impl Identity {
 #[derive(Deserialize)]
 struct Line {
     title: String,
-    #[serde(default)]
     redirect: Option<String>,
     #[serde(default, deserialize_with = "page_number")]
     id: Option<u64>,
@@ -175,13 +174,10 @@ struct Line {
     revid: Option<u64>,
     #[serde(default, deserialize_with = "text")]
     timestamp: Option<String>,
-    #[serde(default)]
     blocks: Option<Vec<Block>>,
-    #[serde(default)]
     text: Option<Block>,
     #[serde(default)]
     redirects: Vec<String>,
-    #[serde(default)]
     entries: Option<Vec<Entry>>,
 }
 

@@ -47,9 +47,7 @@ fn score(document: &FoundPassage) -> f64 {
 #[derive(Deserialize)]
 struct Batch {
     queries: Vec<String>,
-    #[serde(default)]
     topk: Option<usize>,
-    #[serde(default)]
     return_scores: Option<bool>,
 }
 
@@ -70,7 +68,6 @@ pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Result<An
 #[derive(Deserialize)]
 struct Ranked<Q> {
     query: Q,
-    #[serde(default)]
     top_n: Option<usize>,
     #[serde(default)]
     return_score: bool,
@@ -108,7 +105,6 @@ async fn ranked(
 #[derive(Deserialize)]
 struct Question {
     query: String,
-    #[serde(default)]
     k: Option<usize>,
 }
 

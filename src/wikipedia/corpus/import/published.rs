@@ -272,9 +272,7 @@ fn parse_beir(line: &[u8]) -> Parsed {
 
 #[derive(Deserialize)]
 struct Question {
-    #[serde(default)]
     context: Option<Context>,
-    #[serde(default)]
     paragraphs: Option<Vec<Paragraph>>,
 }
 
