@@ -186,7 +186,7 @@ impl ApiSource {
             }
             attempts += 1;
             let reply = Reply::read(answer)?;
-            if attempts >= self.lag.attempts || !reply.error.as_ref().is_some_and(ErrorBody::passing) {
+            if attempts >= self.lag.attempts || !reply.envelope.error.as_ref().is_some_and(ErrorBody::passing) {
                 return Ok(reply);
             }
             let asked = reply.answer.retry_after.unwrap_or_default();
@@ -211,14 +211,13 @@ impl Source for ApiSource {
 
 struct Reply {
     envelope: Envelope,
-    error: Option<ErrorBody>,
     answer: Answer,
 }
 
 impl Reply {
     fn read(answer: Answer) -> Result<Self, SourceError> {
         if answer.status == URI_TOO_LONG {
-            return Ok(Self { envelope: Envelope::default(), error: None, answer });
+            return Ok(Self { envelope: Envelope::default(), answer });
         }
         if !answer.ok() {
             return Err(SourceError::of_status(&answer, String::new()));
@@ -227,19 +226,18 @@ impl Reply {
         if !declared.to_ascii_lowercase().contains("json") {
             return Err(SourceError::of_content_type(&answer, declared, "JSON"));
         }
-        let mut envelope: Envelope =
+        let envelope =
             serde_json::from_slice(&answer.body).map_err(|error| out_of_shape(&answer, &error.to_string()))?;
-        let error = envelope.error.take();
-        Ok(Self { envelope, error, answer })
+        Ok(Self { envelope, answer })
     }
 
     fn refuses_query(&self) -> bool {
-        self.answer.status == URI_TOO_LONG || self.error.as_ref().is_some_and(ErrorBody::refuses_query)
+        self.answer.status == URI_TOO_LONG || self.envelope.error.as_ref().is_some_and(ErrorBody::refuses_query)
     }
 
     /// The content, for requests that must not be refused.
-    fn content(self) -> Result<(Envelope, Answer), SourceError> {
-        match self.error {
+    fn content(mut self) -> Result<(Envelope, Answer), SourceError> {
+        match self.envelope.error.take() {
             Some(ErrorBody { code, info }) => {
                 let (url, wait) = (shown_url(&self.answer.url), self.answer.retry_after);
                 Err(SourceError::Api { url, code: printable(&code, 60), info: printable(&info, 200), wait })
