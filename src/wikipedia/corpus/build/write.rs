@@ -276,18 +276,15 @@ impl Facts {
 
     fn finish(self, dir: &Path) -> Result<Written, Failed> {
         self.titles.into_inner()?.flush()?;
-        let mut keys = NameWriter::new(create(dir, names::KEYS)?)?;
-        let collisions = first_of_each(self.keys, &mut keys)?;
-        keys.into_inner()?.flush()?;
-        let mut redirects = NameWriter::new(create(dir, names::REDIRECTS)?)?;
-        first_of_each(self.redirects, &mut redirects)?;
-        redirects.into_inner()?.flush()?;
+        let collisions = first_of_each(self.keys, create(dir, names::KEYS)?)?;
+        first_of_each(self.redirects, create(dir, names::REDIRECTS)?)?;
         Ok(Written { id: self.identity.finish(), collisions, ..self.written })
     }
 }
 
 /// Writes each name with the article whose value comes first; returns how many names had others.
-fn first_of_each(names: Sorter, out: &mut NameWriter) -> Result<u64, Failed> {
+fn first_of_each(names: Sorter, file: BufWriter<File>) -> Result<u64, Failed> {
+    let mut out = NameWriter::new(file)?;
     let (mut last, mut collisions) = (None::<(Vec<u8>, u64, bool)>, 0);
     for pair in names.sorted()? {
         let (key, value) = pair?;
@@ -303,6 +300,7 @@ fn first_of_each(names: Sorter, out: &mut NameWriter) -> Result<u64, Failed> {
             }
         }
     }
+    out.into_inner()?.flush()?;
     Ok(collisions)
 }
 
