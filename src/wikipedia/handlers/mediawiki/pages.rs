@@ -16,23 +16,17 @@ const PARSE_PROPS: [&str; 5] = ["displaytitle", "properties", "revid", "sections
 /// What can be asked besides, and is empty.
 const EMPTY_PARSE_PROPS: [&str; 6] = ["categories", "externallinks", "images", "langlinks", "links", "templates"];
 
-/// A title as it was asked for, and the page that it leads to.
-pub(super) struct TitleLookup {
-    /// The title as the site writes it.
-    pub(super) normal: String,
-    pub(super) number: Option<u32>,
-}
-
-/// Looks a title up as `MediaWiki` does: underscores are spaces, and the first letter is a capital; redirects are followed.
-pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, CorpusError> {
+/// Looks a title up as `MediaWiki` does: underscores are spaces, and the first letter is a capital; redirects are followed. Returns
+/// it as the site writes it, and the page that it leads to.
+pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<(String, Option<u32>), CorpusError> {
     let (spaced, capital) = (query::spaced(asked), spelled(asked));
     // A corpus may have titles that the site would write in another way.
     for name in [asked, &asked.replace('_', " "), &spaced, &capital] {
         if let Some(number) = corpus.exact(name)? {
-            return Ok(TitleLookup { normal: name.to_owned(), number: Some(number) });
+            return Ok((name.to_owned(), Some(number)));
         }
     }
-    Ok(TitleLookup { normal: capital, number: None })
+    Ok((capital, None))
 }
 
 /// A title as the site writes it.
@@ -51,7 +45,7 @@ pub(super) fn query_pages(call: &Call<'_>, generated: &[u32], query: &mut Map<St
     let (mut normalized, mut redirects) = (Vec::new(), Vec::new());
     let (mut numbers, mut missing): (Vec<u32>, Vec<Value>) = (Vec::new(), Vec::new());
     for asked in titles {
-        let TitleLookup { normal, number } = title_lookup(&service.corpus, asked)?;
+        let (normal, number) = title_lookup(&service.corpus, asked)?;
         if normal != asked {
             normalized.push(json!({ "fromencoded": false, "from": asked, "to": normal }));
         }
@@ -189,8 +183,8 @@ pub(super) fn parse(call: &Call<'_>) -> Result<Value, ApiError> {
     let Call { service, params, .. } = call;
     let (asked, number) = match (params.get("page"), params.get("pageid")) {
         (Some(title), _) => {
-            let named = title_lookup(&service.corpus, title)?;
-            (Some(named.normal), named.number)
+            let (normal, number) = title_lookup(&service.corpus, title)?;
+            (Some(normal), number)
         }
         (None, Some(id)) => (None, number_of(id, service)),
         (None, None) => {

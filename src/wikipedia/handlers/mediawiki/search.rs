@@ -280,7 +280,7 @@ fn title_in(path: &str, before: &str) -> String {
 }
 
 fn article_named(service: &CorpusService, title: &str) -> Result<Answer, Fault> {
-    match title_lookup(&service.corpus, title)?.number {
+    match title_lookup(&service.corpus, title)?.1 {
         Some(number) => Ok(Answer::html(article_page(service, &*service.corpus.page(number)?))),
         None => Ok(Answer::text(404, "the corpus has no article of that title")),
     }
@@ -295,7 +295,7 @@ const EXCERPT: usize = 150;
 /// `/api/rest_v1/page/summary/TITLE`, by its whole path.
 pub(crate) async fn summary(State(service): Service, base: Extension<Base>, uri: Uri) -> Result<Answer, Fault> {
     let title = title_in(uri.path(), "/api/rest_v1/page/summary/");
-    let Some(number) = title_lookup(&service.corpus, &title)?.number else {
+    let Some(number) = title_lookup(&service.corpus, &title)?.1 else {
         let problem = json!({ "status": 404, "type": "Internal error", "title": "Not found.", "method": "get" });
         return Ok(Answer::new(404, "application/problem+json", problem.to_string()));
     };
