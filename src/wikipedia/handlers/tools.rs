@@ -408,19 +408,12 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
         ),
     ];
     tools.map(|(name, title, description, mut properties, required)| {
-        remove_session(&mut properties, of_session);
+        if of_session == SessionArgument::None {
+            properties.as_object_mut().map(|properties| properties.shift_remove("session"));
+        }
         let input = input(properties, required);
         ToolDescription { name, title, description, input, output: output(name, of_session) }
     })
-}
-
-/// Without the argument `session`, where the tools have none.
-fn remove_session(properties: &mut Value, of_session: SessionArgument) {
-    if of_session == SessionArgument::None
-        && let Some(properties) = properties.as_object_mut()
-    {
-        properties.shift_remove("session");
-    }
 }
 
 /// The schema of a tool's arguments, which are the properties and no others.
