@@ -78,7 +78,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Ends the current text node. One that is only ASCII white space shrinks to a newline or a space.
+    /// Ends the current text node, also at a comment, declaration or processing instruction. One that is only ASCII white space shrinks to a newline or a space.
     fn flush(&mut self) {
         let node = &self.text[self.node..];
         if self.keeping_space == 0
@@ -186,11 +186,6 @@ impl Walk {
         }
         self.flush();
         self.pop_to(number);
-    }
-
-    /// A comment, declaration or processing instruction: the text before it and the text after it are two nodes.
-    fn interruption(&mut self) {
-        self.flush();
     }
 
     /// The text of a `<![CDATA[...]]>` section, which is a separate node.

@@ -121,7 +121,7 @@ impl Reader<'_> {
     /// A comment or similar that ends at `end`, or is not terminated.
     fn interrupt(&mut self, end: Option<usize>) -> Step {
         let Some(end) = end else { return Step::Open(self.text.len()) };
-        self.sink.interruption();
+        self.sink.flush();
         Step::To(end)
     }
 
@@ -141,7 +141,7 @@ impl Reader<'_> {
         let Some((start, end)) = section_close(inner, mark) else { return Ok(Step::Open(self.text.len())) };
         match inner.get(..6) {
             Some(head) if head.eq_ignore_ascii_case("cdata[") => self.sink.section(&inner[6.min(start)..start]),
-            _ => self.sink.interruption(),
+            _ => self.sink.flush(),
         }
         Ok(Step::To(at + 3 + end))
     }
@@ -184,7 +184,7 @@ impl Reader<'_> {
             lower(name, &mut self.name);
             self.sink.end(&self.name);
         } else if !inner.is_empty() {
-            self.sink.interruption();
+            self.sink.flush();
         }
         Step::To(close + 1)
     }
