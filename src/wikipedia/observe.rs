@@ -76,7 +76,7 @@ pub(crate) fn chinese_disambiguation(query: &str, retries: usize) -> String {
 fn chinese_parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     text.split('\n')
         .flat_map(|line| strip(line).split(". "))
-        .flat_map(Marked)
+        .flat_map(marked)
         .map(strip)
         .filter(|sentence| !sentence.is_empty())
         .map(ended)
@@ -108,21 +108,14 @@ fn ended(sentence: &str) -> Part<'_> {
 }
 
 /// The parts of a text, each up to a full-width mark and the marks and closing quotes that follow it.
-struct Marked<'a>(&'a str);
-
-impl<'a> Iterator for Marked<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let marked = self.0.find(is_mark);
-        let end = marked.map_or(self.0.len(), |at| {
-            let rest = &self.0[at..];
-            at + rest.find(|c| !is_mark(c) && !is_closing(c)).unwrap_or(rest.len())
-        });
-        let (part, rest) = self.0.split_at(end);
-        self.0 = rest;
+fn marked(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let mark = text.find(is_mark).unwrap_or(text.len());
+        let end = text[mark..].find(|c| !is_mark(c) && !is_closing(c)).map_or(text.len(), |length| mark + length);
+        let (part, rest) = text.split_at(end);
+        text = rest;
         (!part.is_empty()).then_some(part)
-    }
+    })
 }
 
 fn is_mark(c: char) -> bool {
