@@ -7,9 +7,9 @@
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{self, Found, FoundPassage, MAX_QUERY_BYTES, Retrieval, Source, SourceError, no_results};
-use crate::base::Provenance;
 use crate::base::python::strip;
 use crate::base::text::printable;
+use crate::base::{Provenance, unique};
 use crate::net::{Answer, redact};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -116,13 +116,9 @@ impl RetrieverSource {
         let (answer, passages) = self.ask(asked, self.topk).await?;
         let Some(best) = passages.first() else { return Ok(self.nothing(query, answer.as_ref())) };
         if query::cannot_be_title(asked) {
-            let mut titles: Vec<String> = Vec::new();
-            for FoundPassage { title, .. } in &passages {
-                if !title.is_empty() && !titles.contains(title) {
-                    titles.push(title.clone());
-                }
-            }
-            return Ok(Found::Titles { titles: titles.into(), provenance: self.provenance(answer.as_ref(), query) });
+            let titles = unique(passages.iter().map(|passage| &passage.title).filter(|title| !title.is_empty()));
+            let titles = titles.into_iter().cloned().collect();
+            return Ok(Found::Titles { titles, provenance: self.provenance(answer.as_ref(), query) });
         }
         let lower = asked.to_lowercase();
         let named = passages.iter().find(|passage| passage.title.to_lowercase() == lower);
