@@ -326,8 +326,11 @@ impl Session {
         provenance: &Provenance,
     ) -> Result<(), PageError> {
         self.title = title;
-        let (page, raised) = self.read(blocks);
-        let page = self.page.insert(page.with_sentences(sentences, provenance));
+        let (mut page, raised) = self.read(blocks);
+        // Only if it is the source's text that is read.
+        let given = sentences.filter(|_| page.format.is_some());
+        page.given = given.map(|sentences| (sentences, provenance.clone()));
+        let page = self.page.insert(page);
         if let Some(error) = raised {
             return Err(error);
         }
@@ -496,12 +499,6 @@ struct OpenPage {
 impl OpenPage {
     fn new(blocks: Arc<[String]>, format: Option<ObservationFormat>) -> Self {
         Self { blocks, format, given: None, chars: OnceLock::new() }
-    }
-
-    /// With the sentences of the source, if it is the source's text that is read.
-    fn with_sentences(self, sentences: Option<SentenceMap>, provenance: &Provenance) -> Self {
-        let sentences = sentences.filter(|_| self.format.is_some());
-        Self { given: sentences.map(|sentences| (sentences, provenance.clone())), ..self }
     }
 
     /// Where an observation comes from that shows these `parts` of the page; `None` where the source gives no sentences.
