@@ -54,10 +54,6 @@ impl Record {
         self.fields.get(field).filter(|value| !value.is_null())
     }
 
-    pub(super) fn require(&self, field: &str) -> Result<&Value, Fault> {
-        self.get(field).ok_or_else(|| Fault::missing(field))
-    }
-
     /// How a field is spelled here: as it is, else in the only other case of its letters that there is.
     pub(super) fn spelled<'a>(&'a self, field: &'a str) -> &'a str {
         if self.fields.contains_key(field) {
@@ -74,7 +70,7 @@ impl Record {
 
     /// The question's text, which must not be empty.
     pub(super) fn question(&self, field: &str) -> Result<String, Fault> {
-        let text = string(field, self.require(field)?)?;
+        let text = string(field, self.get(field).ok_or_else(|| Fault::missing(field))?)?;
         if text.trim().is_empty() {
             return Err(Fault {
                 field: field.to_owned(),
