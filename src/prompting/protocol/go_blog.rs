@@ -119,7 +119,7 @@ impl GoBlogDialogue {
             self.inner.push(Message::assistant(text));
         } else {
             self.episode.repaired("discarded_text");
-            self.episode.set_aside(Some(rest.to_owned()));
+            self.episode.discarded = Some(rest.to_owned());
             self.inner.push(Message::assistant(call_text(&thought, &tool, &input)));
         }
         let (action_text, arguments) = (format!("{tool} {input}"), arguments.to_json());

@@ -242,7 +242,7 @@ struct Episode {
     step: usize,
     repairs: Vec<Repair>,
     answer: Option<String>,
-    /// Text after the action of the next step.
+    /// Text after the action of the next step, which is kept out of the conversation.
     discarded: Option<String>,
 }
 
@@ -257,11 +257,6 @@ impl Episode {
 
     fn repaired(&mut self, kind: &str) {
         self.repairs.push(Repair { step: self.step, kind: kind.to_owned() });
-    }
-
-    /// Keeps text that followed the next step's action out of the conversation, without counting a repair.
-    fn set_aside(&mut self, text: Option<String>) {
-        self.discarded = text;
     }
 
     fn ask_text(&self, rest: String, stop: Vec<String>) -> Turn {

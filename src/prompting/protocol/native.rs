@@ -397,7 +397,7 @@ impl Dialogue for ToolCalls {
             calls.iter().skip(wanted).map(|call| format!("{}({})", call.name, call.arguments)).collect();
         if !extra.is_empty() {
             self.episode.repaired(EXTRA_CALL);
-            self.episode.set_aside(Some(extra.join("\n")));
+            self.episode.discarded = Some(extra.join("\n"));
         }
         self.next()
     }

@@ -208,7 +208,7 @@ impl Dialogue for RobustDialogue {
 
     fn completion(&mut self, text: &str) -> Turn {
         let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts, &self.offered);
-        self.episode.set_aside(reply.discarded);
+        self.episode.discarded = reply.discarded;
         for kind in reply.repairs.kinds() {
             self.episode.repaired(kind);
         }
