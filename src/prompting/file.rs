@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 /// The prompting methods that a file can hold an instruction for.
 pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 
+/// What is sent before the last step, so that the model answers now, and after a reply without an action.
+const TEXTS: [&str; 2] = ["force_stop", "feedback"];
+
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 
 pub(super) const HELP: &str = "`wikitrail docs prompts` explains the file key by key";
@@ -28,17 +31,9 @@ pub struct PromptFile {
     pub instructions: BTreeMap<String, String>,
     /// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
     pub tools: Option<ToolTexts>,
-    pub texts: Texts,
+    /// Messages to the model, keys out of [`TEXTS`]; protocols have their own where one is missing.
+    pub texts: BTreeMap<&'static str, String>,
     pub exemplars: Vec<Exemplar>,
-}
-
-/// Optional messages to the model; protocols have their own where one is missing.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Texts {
-    /// Sent before the last step, so that the model answers now.
-    pub force_stop: Option<String>,
-    /// Sent after a reply without an action.
-    pub feedback: Option<String>,
 }
 
 impl PromptFile {
@@ -111,10 +106,10 @@ fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     Some(tools)
 }
 
-fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> Texts {
-    let Some(section) = reader.section(root, "texts") else { return Texts::default() };
-    reader.known_keys(&section, &["force_stop", "feedback"]);
-    Texts { force_stop: reader.string(&section, "force_stop"), feedback: reader.string(&section, "feedback") }
+fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> BTreeMap<&'static str, String> {
+    let Some(section) = reader.section(root, "texts") else { return BTreeMap::new() };
+    reader.known_keys(&section, &TEXTS);
+    TEXTS.into_iter().filter_map(|key| Some((key, reader.string(&section, key)?))).collect()
 }
 
 // Exemplars and their rules.

@@ -221,12 +221,8 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     };
     // The prompt file's texts fit its task; texts that the user names take precedence.
     if !job.texts.given {
-        let own = [("feedback", &job.file.texts.feedback), ("force_stop", &job.file.texts.force_stop)];
-        for (key, text) in own {
-            if let Some(text) = text {
-                frame.texts.insert(key.to_owned(), text.replace("{tools}", &tools).into());
-            }
-        }
+        let own = job.file.texts.iter();
+        frame.texts.extend(own.map(|(key, text)| ((*key).to_owned(), text.replace("{tools}", &tools).into())));
     }
     Ok((frame, job.exemplars.len()))
 }

@@ -65,7 +65,7 @@ fn react_gives_every_protocol_a_complete_frame() {
                 Layout::System => assert!(frame.system.as_deref().unwrap().contains(task), "{what}"),
                 Layout::Instruction => {
                     assert!(frame.system.as_deref().unwrap().contains("(1) Search["), "{what}");
-                    assert_eq!(frame.text_for("force_stop"), file.texts.force_stop.as_deref().unwrap(), "{what}");
+                    assert_eq!(frame.text_for("force_stop"), file.texts["force_stop"], "{what}");
                 }
             }
             let named = matches!(protocol.layout(), Layout::Template | Layout::System);
