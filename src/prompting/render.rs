@@ -179,18 +179,16 @@ fn direct_frame(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut text = job.instruction()? + "\n";
     for exemplar in &job.exemplars {
         let rationale = match (job.settings.method, exemplar.rationale.as_deref()) {
-            (Method::Cot, None) => return Err(no_rationale(job, &exemplar.question)),
+            (Method::Cot, None) => {
+                let place = job.file.exemplars.iter().position(|known| known.question == exemplar.question);
+                return Err(PromptError::NoRationale(job.file.file.clone(), place.map_or(0, |at| at + 1)));
+            }
             (Method::Cot, rationale) => rationale.map(str::trim_end),
             _ => None,
         };
         text += &direct::example(&job.file.question_label, &exemplar.question, rationale, &exemplar.answer);
     }
     Ok((Frame::text(text), job.exemplars.len()))
-}
-
-fn no_rationale(job: &Job<'_>, question: &str) -> PromptError {
-    let place = job.file.exemplars.iter().position(|exemplar| exemplar.question == question);
-    PromptError::NoRationale(job.file.file.clone(), place.map_or(0, |at| at + 1))
 }
 
 /// One text: the instruction, an empty line (if it is not part of the question), then each exemplar's question, its steps, and its last step.
