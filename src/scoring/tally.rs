@@ -144,7 +144,7 @@ impl Tally {
             Some(cost) => total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost),
             None => total.unpriced += 1,
         }
-        let add = |sum: &mut Option<u64>, n: Option<usize>| *sum = sum.zip(n).map(|(sum, n)| sum + count(n));
+        let add = |sum: &mut Option<u64>, n: Option<usize>| *sum = sum.zip(n).map(|(sum, n)| sum + n as u64);
         let (steps, calls) = (trajectory.agent_steps().count(), trajectory.recorded_calls());
         let bad_calls = trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count();
         add(&mut total.steps, trajectory.has_steps().then_some(steps));
@@ -247,10 +247,6 @@ impl RunScore {
 
 fn per(total: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| total / float(count))
-}
-
-fn count(n: usize) -> u64 {
-    n.try_into().unwrap_or(u64::MAX)
 }
 
 /// How the questions' own means vary.
