@@ -153,7 +153,10 @@ pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
     let Golds { list: golds, notes } = match files.own_golds()? {
         Some(list) => Golds { list, notes: Vec::new() },
-        None => nq_open_golds_by_text(files.gold)?,
+        // ORQA's script keys them by their texts.
+        None => {
+            Golds::keyed(nq_open_golds(files.gold)?.into_iter().map(|gold| (gold.question.clone(), gold)), Vec::new())
+        }
     };
     let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
@@ -478,10 +481,4 @@ pub(super) fn nq_open_golds(file: JsonFile<'_>) -> Result<Vec<Question>, FileErr
     let gold =
         |Record { id, question, answer }| Question::new(id.unwrap_or_else(|| question.clone()), question, answer);
     Ok(records.list.into_iter().map(gold).collect())
-}
-
-/// The same by the question's text, as ORQA's script keys them.
-pub(super) fn nq_open_golds_by_text(file: JsonFile<'_>) -> Result<Golds, FileError> {
-    let keyed = nq_open_golds(file)?.into_iter().map(|gold| (gold.question.clone(), gold));
-    Ok(Golds::keyed(keyed, Vec::new()))
 }
