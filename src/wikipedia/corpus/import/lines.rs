@@ -329,11 +329,7 @@ pub(super) fn archive_members(
     if rest.ended {
         return Err(io::Error::other("the archive ends too early"));
     }
-    only_zeros(&mut rest)
-}
-
-fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
-    for byte in BufReader::with_capacity(64 << 10, rest).bytes() {
+    for byte in BufReader::with_capacity(64 << 10, &mut rest).bytes() {
         if byte? != 0 {
             return Err(io::Error::other("there is another archive behind its end"));
         }
