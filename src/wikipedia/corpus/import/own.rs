@@ -77,15 +77,12 @@ impl Parser for OwnLines {
     }
 }
 
-fn parse(line: &[u8]) -> Parsed {
-    record::parse(line).map(|record| vec![record])
-}
-
 /// An archive lends its members, so a thread of its own reads them.
 fn archived(source: impl Read + Send + 'static) -> Records {
     on_thread(1 << 10, move |send| {
         let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
         archive_members(source, ".jsonl file", wanted, |name, member| {
+            let parse = |line: &[u8]| record::parse(line).map(|record| vec![record]);
             let mut records = Lines::new(BufReader::new(member), Some(name), parse);
             Ok(records.all(|record| send.send(record).is_ok()))
         })
