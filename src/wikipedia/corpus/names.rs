@@ -252,13 +252,6 @@ enum Gaps {
     Spaces,
 }
 
-impl Gaps {
-    /// Whether `c`, which is not kept, leaves one.
-    fn at(self, c: char) -> bool {
-        self != Self::Spaces || c.is_whitespace() || c == '_'
-    }
-}
-
 struct Folded {
     key: String,
     gaps: Gaps,
@@ -274,8 +267,10 @@ impl Folded {
         }
         let ideograph = is_ideograph(c);
         let split = self.gaps == Gaps::Ideographs;
-        let kept = is_kept(c);
-        self.gap |= (split && ideograph) || (!kept && self.gaps.at(c));
+        // Letters, digits, and the two signs that tell titles apart (`C`, `C++`, `C#`).
+        let kept = c.is_alphanumeric() || matches!(c, '+' | '#');
+        let leaves_gap = self.gaps != Gaps::Spaces || c.is_whitespace() || c == '_';
+        self.gap |= (split && ideograph) || (!kept && leaves_gap);
         if kept {
             let closed = !split && ideograph && self.after_ideograph;
             if self.gap && !closed && !self.key.is_empty() {
@@ -305,11 +300,6 @@ static ASCII_LETTERS: LazyLock<HashMap<char, String>> = LazyLock::new(|| {
     };
     letters.filter_map(ascii).collect()
 });
-
-/// Letters, digits, and the two signs that tell titles apart (`C`, `C++`, `C#`).
-fn is_kept(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '+' | '#')
-}
 
 fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
