@@ -101,10 +101,8 @@ impl Side {
         let Some(found) = self.records.next() else { return Ok(None) };
         let Imported { record, place } = found.map_err(|error| unreadable(&self.file, error))?;
         let Record::Article(article) = record else {
-            return Err(unreadable(
-                &self.file,
-                ImportError::Record { place, reason: "it is not an article".to_owned() },
-            ));
+            let (file, reason) = (self.file.clone(), "it is not an article".to_owned());
+            return Err(DiffError::Input { file, place: place.to_string(), reason });
         };
         if let Some(before) = self.last.as_ref().filter(|before| **before >= article.title) {
             let (title, before) = (printable(&article.title, 80), printable(before, 80));
