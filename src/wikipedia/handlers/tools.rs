@@ -209,9 +209,8 @@ struct DocumentInput {
 }
 
 /// A session as an agent of ours has it. The corpus answers at once, so nothing waits in it.
-fn session(service: &CorpusService) -> Session {
-    let source: Arc<dyn Source> = Arc::clone(&service.corpus) as Arc<dyn Source>;
-    Session::new(source, service.compat, SessionOptions::default())
+fn session(service: &CorpusService, options: SessionOptions) -> Session {
+    Session::new(Arc::clone(&service.corpus) as Arc<dyn Source>, service.compat, options)
 }
 
 /// A call that reads a page, which takes its place among the searches.
@@ -249,7 +248,7 @@ async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswe
     let SearchInput { query, session: given } = input;
     check_length(&query)?;
     let open = handle_of(&service.corpus, given.as_deref())?;
-    let mut session = session(service);
+    let mut session = session(service, SessionOptions::default());
     let searched = service.search(move |_| Ok(session.call(Tool::Search, &query).now_or_never())).await?;
     let observed = searched.ok_or(Fault::Lost)??;
     let title = observed.provenance.filter(|_| !observed.missed).map(|provenance| provenance.title);
@@ -273,7 +272,7 @@ fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, To
     let handle =
         handle.ok_or_else(|| ToolError("no page is open: give the `session` that `search` returned".to_owned()))?;
     let page = service.corpus.page(handle.page)?;
-    let mut session = session(service);
+    let mut session = session(service, SessionOptions::default());
     session.open_page(page.title.clone(), Arc::clone(&page.blocks))?;
     if let Some(shown) = handle.results_shown(keyword) {
         session.resume_lookup(keyword, shown);
@@ -334,8 +333,7 @@ async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesI
     if !(1..=MAX_TOP_K).contains(&count) {
         return Err(ToolError(format!("`k` is a number from 1 to {MAX_TOP_K}")));
     }
-    let source: Arc<dyn Source> = Arc::clone(&service.corpus) as Arc<dyn Source>;
-    let mut session = Session::new(source, service.compat, SessionOptions { passages: count, ..usual });
+    let mut session = session(service, SessionOptions { passages: count, ..usual });
     let found = service.search(move |_| Ok(session.call(Tool::Passages, &query).now_or_never())).await?;
     let observed = found.ok_or(Fault::Lost)??;
     let hits = observed.provenance.map(|provenance| provenance.hits).unwrap_or_default();
@@ -344,7 +342,7 @@ async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesI
 
 fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer, ToolError> {
     check_length(&input.id)?;
-    let mut session = session(service);
+    let mut session = session(service, SessionOptions::default());
     let observed = session.call(Tool::Document, &input.id).now_or_never().ok_or(Fault::Lost)??;
     match observed.provenance.filter(|_| !observed.missed) {
         Some(page) => Ok(ToolAnswer::of_page(&observed.text, Some(&page))),
