@@ -177,7 +177,9 @@ impl ApiSource {
 
     /// One request, repeated while the site says that it lags.
     async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Reply, SourceError> {
-        let path = path(parameters);
+        let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
+        let pairs = parameters.iter().chain(&fixed).map(|(name, value)| format!("{name}={}", query::quote_form(value)));
+        let path = format!("{PATH}?{}", pairs.collect::<Vec<_>>().join("&"));
         let mut attempts = 0;
         loop {
             let answer = self.site.get(&path, &[("Accept", "application/json")]).await?;
@@ -194,13 +196,6 @@ impl ApiSource {
             self.site.hold(asked.max(self.lag.least).min(self.lag.longest), reply.answer.status);
         }
     }
-}
-
-fn path(parameters: &[(&str, &str)]) -> String {
-    let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
-    let pairs: Vec<String> =
-        parameters.iter().chain(&fixed).map(|(name, value)| format!("{name}={}", query::quote_form(value))).collect();
-    format!("{PATH}?{}", pairs.join("&"))
 }
 
 impl Source for ApiSource {
