@@ -145,10 +145,22 @@ impl Protocol for Lagent {
     }
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
-        match self.form {
-            Form::V01 | Form::V02 => labelled_step(self, thought, tool, input),
-            Form::Json => json_step(thought, tool, input),
+        let labels = &self.labels;
+        if self.form == Form::Json {
+            let thought = thought.unwrap_or_default();
+            return dumps(&match signature(tool) {
+                Some((name, parameter)) => {
+                    json!({ "thought_process": thought, "action": { "name": name, "parameters": { parameter: input } } })
+                }
+                None => json!({ "thought_process": thought, "conclusion": input }),
+            });
         }
+        let thought = thought.map(|thought| format!("{} {thought}\n", labels.thought)).unwrap_or_default();
+        let Some((name, parameter)) = signature(tool) else {
+            return format!("{thought}{} {input}", if tool == Tool::Finish { &labels.finish } else { &labels.action });
+        };
+        let argument = if self.form == Form::V01 { input.to_owned() } else { dumps(&json!({ parameter: input })) };
+        format!("{thought}{} {name}\n{} {argument}", labels.action, labels.action_input)
     }
 
     fn observation(&self, _n: usize, text: &str) -> String {
@@ -165,44 +177,33 @@ impl Protocol for Lagent {
         }
     }
 
+    /// The lists of a call protocol are written as Python writes them, and the one of the JSON protocol in ASCII.
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-        match self.form {
-            Form::V01 | Form::V02 => labelled_slots(self, tools),
-            // Its list is JSON, in ASCII.
-            Form::Json => {
-                vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", tool_names(tools))]
-            }
+        let description = match self.form {
+            Form::V01 => repr_value(&tools.iter().map(|tool| (tool.name.clone(), tool.description.clone())).collect()),
+            Form::V02 => repr_value(&descriptions(tools)),
+            Form::Json => dumps_ascii(&descriptions(tools)),
+        };
+        let names = repr_value(&tools.iter().map(|tool| tool.name.clone()).collect());
+        let mut slots = vec![("tool_description", description), ("action_names", names)];
+        if self.form != Form::Json {
+            let labels = &self.labels;
+            slots.extend([
+                ("thought", labels.thought.clone()),
+                ("action", labels.action.clone()),
+                ("action_input", labels.action_input.clone()),
+                ("response", labels.response.clone()),
+                ("finish", labels.finish.clone()),
+            ]);
         }
+        slots
     }
 }
 
-// Tools and steps as written for the model.
+// Tools as written for the model.
 
 /// Upstream adds this sentence to every tool whose arguments are JSON; it is part of the list's form.
 const PARAMETERS: &str = "If you call this tool, you must pass arguments in the JSON format {key: value}, where the key is the parameter name.";
-
-/// Values of the slots in a call protocol. The lists are written as Python writes them.
-fn labelled_slots(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-    let labels = &lagent.labels;
-    let description = if lagent.form == Form::V01 {
-        tools.iter().map(|tool| (tool.name.clone(), tool.description.clone().into())).collect::<Map<_, _>>().into()
-    } else {
-        descriptions(tools)
-    };
-    vec![
-        ("tool_description", repr_value(&description)),
-        ("action_names", tool_names(tools)),
-        ("thought", labels.thought.clone()),
-        ("action", labels.action.clone()),
-        ("action_input", labels.action_input.clone()),
-        ("response", labels.response.clone()),
-        ("finish", labels.finish.clone()),
-    ]
-}
-
-fn tool_names(tools: &[ToolSpec]) -> String {
-    repr_value(&tools.iter().map(|tool| tool.name.clone()).collect())
-}
 
 fn descriptions(tools: &[ToolSpec]) -> Value {
     let description = |tool: &ToolSpec| {
@@ -217,26 +218,6 @@ fn descriptions(tools: &[ToolSpec]) -> Value {
         })
     };
     tools.iter().map(description).collect()
-}
-
-fn labelled_step(lagent: &Lagent, thought: Option<&str>, tool: Tool, input: &str) -> String {
-    let labels = &lagent.labels;
-    let thought = thought.map(|thought| format!("{} {thought}\n", labels.thought)).unwrap_or_default();
-    let Some((name, parameter)) = signature(tool) else {
-        return format!("{thought}{} {input}", if tool == Tool::Finish { &labels.finish } else { &labels.action });
-    };
-    let argument = if lagent.form == Form::V01 { input.to_owned() } else { dumps(&json!({ parameter: input })) };
-    format!("{thought}{} {name}\n{} {argument}", labels.action, labels.action_input)
-}
-
-fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> String {
-    let thought = thought.unwrap_or_default();
-    dumps(&match signature(tool) {
-        Some((name, parameter)) => {
-            json!({ "thought_process": thought, "action": { "name": name, "parameters": { parameter: input } } })
-        }
-        None => json!({ "thought_process": thought, "conclusion": input }),
-    })
 }
 
 // The conversation.
