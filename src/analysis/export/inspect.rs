@@ -313,7 +313,11 @@ impl<'a> SampleEvents<'a> {
         let Some(used) = used else {
             if let Some(text) = &step.observation {
                 self.messages.push(json!({ "role": "user", "content": text }));
-                self.event("info", json!({ "source": "wikitrail", "data": text }));
+                let Step { n, sample, tool, input, action_text, note, .. } = step;
+                let step = json!({
+                    "step": n, "sample": sample, "tool": tool, "input": input, "action_text": action_text, "note": note,
+                });
+                self.event("info", json!({ "source": "wikitrail", "data": text, "metadata": step }));
             }
             return;
         };

@@ -323,7 +323,8 @@ const MAX_REASONING: usize = 64 << 10;
 const MAX_METRICS: usize = 100;
 const MAX_METRIC_NAME: usize = 60;
 
-/// A step for each use of a tool, with the model calls before it, and one for the reply that is the answer of the episode.
+/// A step for each use of a tool, with the model calls before it, and one for the reply that is the answer of the episode; in logs
+/// of this program also one for each reply that used no tool.
 /// None where the transcript has neither, or more text than a record can hold. `submit` are the tools that submit an answer.
 fn steps(sample: &Sample, submit: &[String], episode: &Trajectory) -> Vec<Step> {
     let last = sample.submission(submit);
@@ -334,8 +335,13 @@ fn steps(sample: &Sample, submit: &[String], episode: &Trajectory) -> Vec<Step> 
             let size = size_of(&call);
             calls.push(call);
             size
-        } else if event["event"] == "tool" && event["pending"] != true {
-            let step = step(sample, event, last.map(|last| last == at), std::mem::take(&mut calls));
+        } else if is_step(event) {
+            let calls = std::mem::take(&mut calls);
+            let step = if event["event"] == "tool" {
+                step(sample, event, last.map(|last| last == at), calls)
+            } else {
+                step_without_tool(sample, event, calls)
+            };
             let texts = [&step.input, &step.action_text, &step.observation, &step.thought];
             let size = texts.into_iter().flatten().map(String::len).sum();
             steps.push(step);
@@ -353,6 +359,23 @@ fn steps(sample: &Sample, submit: &[String], episode: &Trajectory) -> Vec<Step> 
     }
     (1..).zip(&mut steps).for_each(|(n, step)| step.n = n);
     steps
+}
+
+/// Whether an event ends a step: a use of a tool, or what this program said to a reply that used none.
+fn is_step(event: &Value) -> bool {
+    event["event"] == "tool" && event["pending"] != true || event["event"] == "info" && event["source"] == "wikitrail"
+}
+
+fn step_without_tool(sample: &Sample, event: &Value, calls: Vec<Call>) -> Step {
+    let said = &event["metadata"];
+    Step {
+        tool: serde_json::from_value(said["tool"].clone()).unwrap_or_default(),
+        input: sample.resolved(&said["input"]),
+        action_text: sample.resolved(&said["action_text"]),
+        observation: sample.content(&event["data"]),
+        calls,
+        ..Step::default()
+    }
 }
 
 fn size_of(call: &Call) -> usize {
@@ -522,6 +545,18 @@ mod tests {
         assert_eq!((found[0].observation.as_deref(), found[0].thought.as_deref()), (Some("A city."), Some("Look.")));
         assert_eq!((call.usage, call.latency_ms, call.attempts, call.cached), (Some(Usage::new(5, 2)), 500, 2, true));
         assert_eq!((call.reasoning.as_deref(), call.calls[0].arguments.as_str()), (Some("hm"), r#"{"entity":"Rome"}"#));
+    }
+
+    #[test]
+    fn a_reply_of_this_program_that_used_no_tool_is_a_step() {
+        let remark = |metadata: &Value| json!({"event": "info", "source": "wikitrail", "data": "Invalid.", "metadata": metadata});
+        let events = json!([model("Hm.", &json!([])), remark(&json!({"tool": "invalid", "input": "i", "action_text": "a"})),
+            {"event": "info", "source": "other", "data": "x"}, model("Oh.", &json!([])), remark(&Value::Null), model("Rome", &json!([]))]);
+        let found = steps(&sample(&events, &json!({})), &[]);
+        let parts: Vec<_> =
+            found.iter().map(|step| (step.n, step.tool, step.action_text.as_deref(), step.calls.len())).collect();
+        assert_eq!(parts, [(1, Some(Tool::Invalid), Some("a"), 1), (2, None, None, 1), (3, None, None, 1)]);
+        assert_eq!((found[0].observation.as_deref(), found[0].input.as_deref()), (Some("Invalid."), Some("i")));
     }
 
     #[test]
