@@ -47,7 +47,7 @@ pub enum ModelError {
     Tape(#[from] TapeError),
     /// The server answered, and the answer could not be recorded.
     #[error("{error}")]
-    Unrecorded { error: TapeError, usage: Option<Usage> },
+    Unrecorded { error: Box<TapeError>, usage: Option<Usage> },
     #[error("the budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.
@@ -140,7 +140,8 @@ impl ModelError {
                 "check the server's log, and that --base-url is the URL of the API, which usually ends in /v1"
             }
             Self::Net(error) => error.hint()?,
-            Self::Tape(error) | Self::Unrecorded { error, .. } => error.hint(),
+            Self::Tape(error) => error.hint(),
+            Self::Unrecorded { error, .. } => error.hint(),
             Self::Budget { which: BudgetKind::Calls, .. } => "continue with --resume and a larger --max-calls",
             Self::Budget { which: BudgetKind::Tokens, .. } => "continue with --resume and a larger --budget-tokens",
             Self::Budget { which: BudgetKind::Usd, .. } => "continue with --resume and a larger --budget-usd",
@@ -207,7 +208,7 @@ mod tests {
             assert!(refused(cause, message).is_some_and(|found| found.contains(hint)), "{message}");
         }
         let (path, usage) = ("r".into(), Some(Usage::new(7, 3)));
-        let unrecorded = ModelError::Unrecorded { error: TapeError::Stopped { path }, usage };
+        let unrecorded = ModelError::Unrecorded { error: TapeError::Stopped { path }.into(), usage };
         let call = unrecorded
             .charged_call(&Request::new(Prompt::text("p".into(), String::new()), vec![], Decoding::default()))
             .expect("the server answered");

@@ -84,7 +84,7 @@ impl Model for Recording {
             self.tape.check()?;
             let completion = self.inner.complete(request, on_event).await?;
             let recorded = self.tape.record(place, &completion).await;
-            recorded.map_err(|error| ModelError::Unrecorded { error, usage: completion.usage })?;
+            recorded.map_err(|error| ModelError::Unrecorded { error: error.into(), usage: completion.usage })?;
             Ok(completion)
         }
         .boxed()

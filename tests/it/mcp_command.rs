@@ -333,7 +333,7 @@ fn a_batch_over_http_is_answered_as_a_batch() {
 fn the_answers_to_a_batch_over_http_have_a_limit() {
     let dir = WorkDir::new();
     let long = json!({"title": "Long", "text": "x".repeat(3 << 20)});
-    dir.write("mine/articles.jsonl", &format!("{LINES}{long}\n"));
+    dir.write("mine/articles.jsonl", format!("{LINES}{long}\n"));
     let served = Served::start(dir.root(), &["corpus:mine", "--quiet", "--only", "mcp"]);
     let mut calls = vec![call(1, "read", &json!({"title": "Long"})); 4];
     calls.push(call(5, "read", &json!({"title": "London"})));

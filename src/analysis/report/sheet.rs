@@ -205,7 +205,9 @@ impl Sheet {
             match block {
                 Block::Table(Grid { title, header, rows, .. }) => {
                     change(title);
-                    header.iter_mut().for_each(|heading| change(&mut heading.text));
+                    for heading in header.iter_mut() {
+                        change(&mut heading.text);
+                    }
                     rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| change(&mut cell.text));
                 }
                 Block::Lines { title, lines } => {

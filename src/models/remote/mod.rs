@@ -192,7 +192,7 @@ impl Remote {
                     let limit = interface.limit(&request.decoding, refused);
                     let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
                     let usage = incoming.all_counted(decoded.usage);
-                    return Ok(Decoded { attempts, elapsed, at_limit, usage, ..decoded });
+                    return Ok(Decoded { usage, attempts, elapsed, at_limit, ..decoded });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
                 Some(Err(fault)) => {
