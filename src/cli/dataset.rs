@@ -55,7 +55,7 @@ impl FileArgs {
     /// Reads the file; records with the id of an earlier one may be left out even if bad records are not.
     fn load(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
         let options = ReadOptions { skip_repeated, ..questions::options(&self.how.dataset()?)? };
-        let dataset = questions::load_with(&self.file, &options)?;
+        let dataset = questions::load(&self.file, &options)?;
         let path = questions::path_or_stdin(&self.file);
         dataset.notes.iter().for_each(|note| say(format_args!("note: {path}: {note}")));
         dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));

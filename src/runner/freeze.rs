@@ -8,8 +8,9 @@ use super::wiki::{WIKIPEDIA, WikiSettings};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, printable, shell_word, thousands};
 use crate::base::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
+use crate::dataset::ReadOptions;
 use crate::net::redact;
-use crate::runner::experiment::{DatasetSettings, VariantSettings};
+use crate::runner::experiment::VariantSettings;
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{GoldEvidence, page_title};
 use crate::wikipedia::corpus::{BuildError, SearchAnswer, title_of};
@@ -154,7 +155,7 @@ impl Collected {
     /// The gold pages of a dataset and, if wanted, the pages of its contexts.
     fn dataset(&mut self, path: &Path, contexts: bool) -> Result<(), RunError> {
         let before = self.targets.titles.len();
-        for question in questions::load(path, &DatasetSettings::default())?.questions {
+        for question in questions::load(path, &ReadOptions::default())?.questions {
             let gold = gold_of(&question);
             self.targets.titles.extend(gold.iter().map(|title| (title.clone(), None)));
             self.targets.gold.extend(gold);

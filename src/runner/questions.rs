@@ -28,11 +28,6 @@ pub(crate) fn path_or_stdin(path: &Path) -> String {
     if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
 }
 
-/// Reads a dataset's file, or the shipped one of that name; `-` is standard input.
-pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
-    load_with(path, &options(settings)?)
-}
-
 pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunError> {
     let unknown =
         |name: &str| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names()));
@@ -42,7 +37,8 @@ pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunErro
     Ok(ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns, ..ReadOptions::default() })
 }
 
-pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, RunError> {
+/// Reads a dataset's file, or the shipped one of that name; `-` is standard input.
+pub(crate) fn load(path: &Path, options: &ReadOptions) -> Result<Dataset, RunError> {
     if is_stdin(path) {
         return from_stdin(options);
     }
@@ -155,7 +151,7 @@ impl SelectedQuestions {
             return Ok(stored);
         }
         let options = ReadOptions { reduce: Some(drop_distractors), ..options(&spec.settings)? };
-        let dataset = load_with(&spec.path, &options).map_err(|error| match folder {
+        let dataset = load(&spec.path, &options).map_err(|error| match folder {
             Some(folder) if piped => not_piped(folder, &error),
             _ => error,
         })?;
