@@ -135,7 +135,10 @@ pub(super) async fn drive(
                             if let Some(journal) = &context.journal {
                                 journal.keep(Event::Call(call.clone())).await;
                             }
-                            log.call(call);
+                            // The reason for its end is counted; what failed otherwise is only paid for.
+                            if call.cause == Some(Cause::UnknownReason) {
+                                log.call(call);
+                            }
                         }
                         return Err(error);
                     }
