@@ -304,6 +304,7 @@ class Experiment(TypedDict):
     baseline: NotRequired[str]  # name of the variant that others are compared with
     contrasts: NotRequired[list[list[str]]]  # the only pairs of variants to compare, each read as the second minus the first
     datasets: NotRequired[list[str]]  # names of the datasets, where there are several
+    dataset: NotRequired[str]  # which of several datasets this run is over
 
 
 class PaidUsage(TypedDict):

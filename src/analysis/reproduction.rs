@@ -8,7 +8,7 @@ use crate::analysis::results::runs_at;
 use crate::analysis::scores;
 use crate::base::stats::Interval;
 use crate::base::text::{excerpt, joined, shell_word};
-use crate::base::{DatasetRecord, Manifest, Method, Variant};
+use crate::base::{DatasetRecord, ExperimentRecord, Manifest, Method, Variant};
 use crate::dataset::PUBLIC_SOURCES;
 use crate::runner::experiment::{
     Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, value_text,
@@ -75,6 +75,12 @@ impl ReproductionRow<'_> {
     }
 }
 
+/// The dataset of a run of this experiment, where it has several.
+fn dataset_of(run: &RunFolder, experiment: &ExperimentRecord) -> Option<String> {
+    let recorded = run.manifest().ok()?.experiment.filter(|recorded| recorded.name == experiment.name)?;
+    recorded.dataset_in(run.path()).map(str::to_owned)
+}
+
 impl Reproduction {
     /// Whether the folder holds runs of an experiment.
     pub(crate) fn is_there(folder: &Path) -> Result<bool, RunError> {
@@ -106,23 +112,27 @@ impl Reproduction {
         let names: Vec<&str> = manifest.variants.iter().map(|variant| variant.name.as_str()).collect();
         let text = text.trim_start_matches('\u{feff}');
         let experiment = ExperimentFile::recorded(&stored.display().to_string(), text, &names)?;
-        // Of several datasets, each has a folder in the experiment's.
+        let around = if run.path() == folder { manifest.folder_of_experiment(folder) } else { Some(folder.to_owned()) };
         let several = !record.datasets.is_empty();
-        let around = if several && run.path() == folder {
-            std::path::absolute(folder)?.parent().map(Path::to_owned).unwrap_or_default()
-        } else {
-            folder.to_owned()
+        // Each of several datasets has a folder of its name, unless it was renamed or merged into another.
+        let candidates = match around.as_deref().filter(|_| several) {
+            Some(around) => runs_at(around).collect(),
+            None => vec![run],
         };
+        let found = candidates.into_iter().map(|run| (dataset_of(&run, record), run));
+        let mut found: Vec<(Option<String>, RunFolder)> = found.collect();
+        found.sort_by_key(|(dataset, run)| !dataset.as_ref().is_some_and(|dataset| run.path().ends_with(dataset)));
         let (mut runs, mut absent) = (Vec::new(), Vec::new());
         for dataset in &experiment.datasets {
-            let run = RunFolder::at(if several { around.join(&dataset.name) } else { around.clone() });
-            if run.exists() {
+            let is_over = |name: &Option<String>| !several || name.as_ref() == Some(&dataset.name);
+            if let Some((_, run)) = found.iter().find(|(name, _)| is_over(name)) {
                 runs.push((dataset.clone(), Summary::of(run.path(), None)?));
             } else {
                 absent.push(dataset.name.clone());
             }
         }
-        Ok(Self { folder: around, experiment, runs, absent, methods: BTreeMap::new() })
+        let folder = around.unwrap_or_else(|| folder.to_owned());
+        Ok(Self { folder, experiment, runs, absent, methods: BTreeMap::new() })
     }
 
     /// A run without an experiment file, such as an imported one: each variant is compared with the experiment's of its method.

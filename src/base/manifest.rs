@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Version of the stored manifest; readers accept older ones and refuse newer ones.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -138,10 +138,20 @@ impl Manifest {
     /// which is asked about unless it is typed.
     pub fn resume_command(&self, folder: &Path) -> Option<String> {
         let command = ["run", "reproduce"].into_iter().find(|command| self.is_of(command))?;
-        // Of several datasets, the experiment's folder is the one around theirs.
-        let several = self.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
-        let folder = folder.parent().filter(|_| several).unwrap_or(folder);
+        let folder = self.folder_of_experiment(folder)?;
         Some(format!("wikitrail {command} --out {} --resume", shell_word(&folder.display().to_string())))
+    }
+
+    /// The folder that `--out` named for the run in this one: of several datasets, the one around theirs. Absent where the run
+    /// does not lie in the folder of its dataset, because it was renamed or merged into another.
+    pub fn folder_of_experiment(&self, run: &Path) -> Option<PathBuf> {
+        let Some(experiment) = self.experiment.as_ref().filter(|experiment| !experiment.datasets.is_empty()) else {
+            return Some(run.to_owned());
+        };
+        let run = if run.file_name().is_some() { run.to_owned() } else { std::path::absolute(run).ok()? };
+        let dataset = experiment.dataset_in(&run)?;
+        let around = run.parent().filter(|_| run.ends_with(dataset))?;
+        Some(if around.as_os_str().is_empty() { PathBuf::from(".") } else { around.to_owned() })
     }
 
     pub(crate) fn short_names(&self) -> ShortNames {
@@ -175,6 +185,17 @@ pub struct ExperimentRecord {
     /// Names of the datasets where there are several: each has a run in a folder of that name, side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<String>,
+    /// Which of them this run is over; absent in runs from before it was recorded, whose folder has its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+}
+
+impl ExperimentRecord {
+    /// Which of several datasets the run in this folder is over.
+    pub fn dataset_in(&self, folder: &Path) -> Option<&str> {
+        let known = || self.datasets.iter().find(|name| folder.ends_with(name)).map(String::as_str);
+        self.dataset.as_deref().or_else(known)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -216,7 +216,7 @@ fn manifest(
     let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
     Manifest {
         stop_when: experiment.stop_when.clone(),
-        experiment: experiment_record(experiment),
+        experiment: experiment_record(experiment, spec),
         git_revision: revision::git_revision(),
         defaults: experiment.output.defaults.clone(),
         files: named_files::digests(&settings, spec.settings.ids.as_deref()),
@@ -236,7 +236,7 @@ pub(super) fn new_manifest(
     Manifest { v, variants, repeats, dataset, wikitrail, command_line, ..Manifest::default() }
 }
 
-fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
+fn experiment_record(experiment: &Experiment, spec: &DatasetSpec) -> Option<ExperimentRecord> {
     let (file, name) = (experiment.file.as_ref()?, experiment.name.as_ref()?);
     let several = experiment.datasets.len() > 1;
     Some(ExperimentRecord {
@@ -245,5 +245,6 @@ fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
         sha256: sha256_hex([file.text.as_bytes()]),
         pairs: experiment.pairs.clone(),
         datasets: experiment.datasets.iter().filter(|_| several).map(dataset_name).collect(),
+        dataset: several.then(|| dataset_name(spec)),
     })
 }

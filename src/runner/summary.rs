@@ -303,9 +303,7 @@ impl Summary {
         if let Some(server) = server {
             words.extend(["--base-url".to_owned(), shell_word(server)]);
         }
-        // Of several datasets, the experiment's folder is the one around theirs.
-        let several = self.manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
-        let folder = self.run.parent().filter(|_| several).unwrap_or(&self.run);
+        let folder = self.manifest.folder_of_experiment(&self.run).unwrap_or_else(|| self.run.clone());
         words.extend(["--resume".to_owned(), "--out".to_owned(), shell_word(&folder.display().to_string())]);
         words.extend(self.shard.into_iter().flat_map(|shard| ["--shard".to_owned(), shard.to_string()]));
         words.join(" ")

@@ -117,6 +117,12 @@ fn the_samples_make_a_table_whose_every_figure_is_that_of_the_trajectories() {
         assert_eq!((&react["protocol"], &react["compat"]), (&"react-paper".into(), &"paper".into()));
         assert_eq!(manifest["variants"][2]["voting"]["samples"], 21);
     }
+    // Under another name, a run is still that of its dataset, and no command goes on with it elsewhere.
+    std::fs::rename(bench.path("o/hotpotqa"), bench.path("o/renamed")).expect("renamed");
+    assert_eq!(json(&bench, &["o"])["tables"], table["tables"]);
+    assert_eq!(json(&bench, &["o/renamed"])["tables"], Value::from(vec![tables[0].clone()]));
+    let next = bench.wikitrail(&["score", "o/renamed"]).ok().stdout;
+    assert!(!next.contains("--resume"), "{next}");
 }
 
 /// The paper's questions and claims.

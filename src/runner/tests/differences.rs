@@ -64,6 +64,7 @@ fn an_experiment_may_grow_but_not_change() {
             sha256: String::new(),
             pairs: Pairs::default(),
             datasets: vec![],
+            dataset: None,
         }),
         ..manifest(variant("a"))
     };
