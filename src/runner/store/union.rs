@@ -36,16 +36,16 @@ pub(crate) struct Union<'a> {
     entries: Vec<Entry>,
     /// Records that differ from the first one of their episode.
     conflicts: BTreeMap<Entry, Vec<Entry>>,
+    /// Records that other folders have copies of, with these.
+    same: BTreeMap<Entry, Vec<Entry>>,
     pub(crate) copies: usize,
-    /// What these have cost: it was paid once.
-    pub(crate) copied: PaidByVariant,
 }
 
 impl<'a> Union<'a> {
     /// Finds the record of each episode: a measured one comes before one that is not, a later attempt before an earlier one.
     pub(crate) fn of(records: &'a [Records]) -> Result<Self, StoreError> {
-        let mut union =
-            Self { records, entries: Vec::new(), conflicts: BTreeMap::new(), copies: 0, copied: PaidByVariant::new() };
+        let (entries, conflicts, same) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let mut union = Self { records, entries, conflicts, same, copies: 0 };
         let mut seen: HashMap<&str, usize> = HashMap::new();
         for (folder, of_folder) in records.iter().enumerate() {
             for (place, head) in of_folder.heads().enumerate() {
@@ -67,24 +67,65 @@ impl<'a> Union<'a> {
         match (was.measured, is.measured) {
             (true, false) => {}
             (false, true) => self.entries[at] = new,
-            _ if self.are_equal(old, new)? => self.copy(new),
+            _ if self.are_equal(old, new)? => self.copy(old, new),
             (true, _) => {
-                let known = self.conflicts.get(&old).into_iter().flatten();
-                if known.map(|other| self.are_equal(*other, new)).collect::<Result<Vec<_>, _>>()?.contains(&true) {
-                    self.copy(new);
-                } else {
-                    self.conflicts.entry(old).or_default().push(new);
+                let others = self.conflicts.get(&old).cloned().unwrap_or_default();
+                for other in others {
+                    if self.are_equal(other, new)? {
+                        self.copy(other, new);
+                        return Ok(());
+                    }
                 }
+                self.conflicts.entry(old).or_default().push(new);
             }
             (false, _) => self.entries[at] = new,
         }
         Ok(())
     }
 
-    fn copy(&mut self, (folder, place): Entry) {
-        let head = self.records[folder].head(place);
-        self.copies += usize::from(head.measured);
-        *self.copied.entry(head.variant.clone()).or_default() += head.paid;
+    fn copy(&mut self, of: Entry, new: Entry) {
+        self.copies += usize::from(self.records[new.0].head(new.1).measured);
+        self.same.entry(of).or_default().push(new);
+    }
+
+    /// What all folders have paid, by what each has: a copied record was paid for once, and so was all of an earlier copy
+    /// of a folder, which has no measured record of its own.
+    fn paid_once(&self, each: &[PaidByVariant]) -> PaidByVariant {
+        let earlier = self.earlier_copies(each);
+        let counts = |folder: usize| !earlier.contains(&folder);
+        let mut paid = PaidByVariant::new();
+        for (_, own) in each.iter().enumerate().filter(|(folder, _)| counts(*folder)) {
+            for (variant, cost) in own {
+                *paid.entry(variant.clone()).or_default() += *cost;
+            }
+        }
+        for (first, copies) in &self.same {
+            let head = self.records[first.0].head(first.1);
+            let holders = std::iter::once(first).chain(copies).filter(|(folder, _)| counts(*folder)).count();
+            for _ in 1..holders {
+                let cost = paid.entry(head.variant.clone()).or_default();
+                *cost = cost.saturating_sub(head.paid);
+            }
+        }
+        paid
+    }
+
+    /// Folders whose measured records are all in another folder, which has more of them or has paid more.
+    fn earlier_copies(&self, paid: &[PaidByVariant]) -> HashSet<usize> {
+        let measured = |folder: usize| self.records[folder].heads().filter(|head| head.measured).count();
+        let calls = |folder: usize| paid[folder].values().map(|paid| paid.calls).sum::<u64>();
+        let sizes: Vec<_> = (0..self.records.len()).map(|folder| (measured(folder), calls(folder), folder)).collect();
+        let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
+        for (first, copies) in self.same.iter().filter(|(first, _)| self.records[first.0].head(first.1).measured) {
+            let holders: Vec<usize> = std::iter::once(first).chain(copies).map(|(folder, _)| *folder).collect();
+            for &one in &holders {
+                for &other in holders.iter().filter(|other| sizes[**other] > sizes[one]) {
+                    *shared.entry((one, other)).or_default() += 1;
+                }
+            }
+        }
+        let all = shared.into_iter().filter(|((one, _), count)| *count == sizes[*one].0);
+        all.map(|((one, _), _)| one).collect()
     }
 
     fn are_equal(&self, one: Entry, other: Entry) -> Result<bool, StoreError> {
@@ -187,11 +228,9 @@ impl RunFolder {
     ) -> Result<PaidByVariant, StoreError> {
         super::journal::replace_with(&self.lines(TRAJECTORIES, ""), |file| union.write(file))?;
         let measured: HashSet<&str> = union.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
-        let (mut paid, mut open, mut is_journaled) = (PaidByVariant::new(), Episodes::new(), false);
+        let (mut paid, mut open, mut is_journaled) = (Vec::new(), Episodes::new(), false);
         for (folder, records) in folders.iter().zip(records) {
-            for (variant, cost) in folder.paid(records, None)? {
-                *paid.entry(variant).or_default() += cost;
-            }
+            paid.push(folder.paid(records, None)?);
             for part in folder.parts(None)? {
                 let Some(journaled) = Journaled::read(&folder.lines(JOURNAL, &part))? else { continue };
                 is_journaled = true;
@@ -199,10 +238,7 @@ impl RunFolder {
                 journal::adopt(&mut open, left);
             }
         }
-        for (variant, copied) in &union.copied {
-            let cost = paid.entry(variant.clone()).or_default();
-            *cost = cost.saturating_sub(*copied);
-        }
+        let paid = union.paid_once(&paid);
         if !is_journaled && paid == union.paid() {
             return Ok(PaidByVariant::new());
         }

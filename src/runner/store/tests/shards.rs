@@ -3,6 +3,7 @@
 use super::journal::call;
 use super::{RunFolder, finished, trajectory};
 use crate::base::{Outcome, Shard};
+use crate::runner::store::Union;
 use std::fs;
 use std::sync::Arc;
 
@@ -110,4 +111,29 @@ fn a_broken_record_of_a_shard_is_told_with_what_to_do() {
     fs::write(dir.path().join("shard.1-of-2.json"), "{\"v\": 1, \"shard\": \"3/2\"}").unwrap();
     let error = RunFolder::at(dir.path()).shards().unwrap_err();
     assert!(error.to_string().contains("`3/2` is not a shard") && error.hint().contains("or remove it"), "{error}");
+}
+
+#[tokio::test]
+async fn a_merge_with_an_earlier_copy_counts_once_what_both_have_paid() {
+    let dir = tempfile::tempdir().unwrap();
+    let [now, earlier, other] = ["now", "earlier", "other"].map(|name| RunFolder::at(dir.path().join(name)));
+    for folder in [&now, &earlier, &other] {
+        fs::create_dir(folder.path()).unwrap();
+    }
+    start(&now, None, &["a", "lost"], &["a", "a", "lost"], &["a"]).await;
+    for file in fs::read_dir(now.path()).unwrap().flatten() {
+        fs::copy(file.path(), earlier.path().join(file.file_name())).unwrap();
+    }
+    start(&now, None, &["b", "lost"], &["b", "lost"], &["b"]).await;
+    start(&other, None, &["c"], &["c"], &["c"]).await;
+    for (folders, calls) in [([&earlier, &now, &other], 6), ([&other, &now, &earlier], 6), ([&now, &now, &other], 6)] {
+        let records: Vec<_> = folders.iter().map(|folder| folder.records().unwrap()).collect();
+        let union = Union::of(&records).unwrap();
+        let new = RunFolder::at(dir.path());
+        new.write_union(&union, &folders, &records).unwrap();
+        assert_eq!(paid(&new, None), calls);
+        for name in ["trajectories.jsonl", "journal.jsonl"] {
+            fs::remove_file(dir.path().join(name)).unwrap();
+        }
+    }
 }
