@@ -140,12 +140,12 @@ fn notes(summary: &Summary, accuracy: bool, width: usize) -> Vec<String> {
     if !summary.manifest.is_imported() && summary.shard.is_none() && summary.holds_no_answer() {
         lines.push("nothing was measured yet, so --resume may change settings, such as --model".to_owned());
     }
-    lines.extend(unfinished(&summary.unfinished_shards));
+    lines.extend(unfinished(&summary.unfinished_shards).filter(|_| !summary.is_decided()));
     lines.extend(unmeasured(summary));
     lines.extend(summary.shortfalls());
     lines.extend(format_failures(summary));
     lines.extend(agent_failures(summary));
-    lines.extend(spent(&summary.spending));
+    lines.extend(spent(summary));
     lines.extend(from_cache(summary));
     lines.extend(other_statuses(summary));
     lines
@@ -189,10 +189,14 @@ fn format_failures(summary: &Summary) -> impl Iterator<Item = String> {
     })
 }
 
-fn spent(spending: &Spending) -> Option<String> {
-    let Spending { total, unfinished, discarded, .. } = spending;
-    let unfinished = (unfinished.calls > 0)
-        .then(|| format!("{unfinished} on episodes that have not ended, which --resume goes on with"));
+fn spent(summary: &Summary) -> Option<String> {
+    let Spending { total, unfinished, discarded, .. } = &summary.spending;
+    // A rule that has decided leaves nothing to resume.
+    let episodes = match summary.is_decided() {
+        true => "episodes that were not measured",
+        false => "episodes that have not ended, which --resume goes on with",
+    };
+    let unfinished = (unfinished.calls > 0).then(|| format!("{unfinished} on {episodes}"));
     let discarded = (discarded.calls > 0).then(|| format!("{discarded} on what is not kept"));
     let parts = joined(unfinished.into_iter().chain(discarded), ", and ");
     parts.map(|parts| format!("spent: {total}; of these {parts}"))
