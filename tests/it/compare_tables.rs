@@ -136,7 +136,7 @@ fn a_value_that_is_empty_in_one_figure_is_not_measured_in_that_figure() {
     for (format, cell) in [("table", "+2.5 to +32.5"), ("markdown", "| +2.5 to +32.5 |"), ("latex", "& +2.5 to +32.5 ")]
     {
         let text = with(format);
-        assert!(text.contains(cell) && text.contains("if every unmeasured question went one way"), "{format}: {text}");
+        assert!(text.contains(cell) && text.contains("questions that were tried, if every"), "{format}: {text}");
     }
     let csv = with("csv");
     assert!(csv.contains("pairs,f1,,a,b,lowest,0.025") && csv.contains("pairs,f1,,a,b,bounds_n,40\r\n"), "{csv}");

@@ -127,7 +127,7 @@ fn nobody_wins_where_the_unmeasured_could_reverse_it() {
     assert!(weak.verdict.sentence.starts_with(begin), "{}", weak.verdict.sentence);
     let sure = first_pair(&leading(20, 8)).verdict;
     assert_eq!((sure.word, sure.winner.as_deref()), (Word::Beats, Some("b")));
-    let begin = "b beats a by 10.4 points EM (bounds +6.0 to +10.0), 95 % interval ";
+    let begin = "b beats a by 10.4 points EM (bounds +6.0 to +10.0 over all 200 questions tried), 95 % interval ";
     assert!(sure.sentence.starts_with(begin), "{sure:?}");
     let none = first_pair(&leading(3, 30)).verdict;
     assert_eq!((none.word, none.distinguishable), (Word::NotDistinguishable, false));
@@ -163,7 +163,10 @@ fn repeats_that_failed_leave_a_question_measured() {
     let sentence = &pair.verdict.sentence;
     assert!(sentence.contains("; undecided, as 40 questions with unmeasured repeats could undo it ("), "{sentence}");
     let one = first_pair(&[a, failed(b, [199, 399])]).verdict.sentence;
-    assert!(one.starts_with("b beats a by 10.1 points EM (bounds +9.5 to +10.0), "), "{one}");
+    assert!(
+        one.starts_with("b beats a by 10.1 points EM (bounds +9.5 to +10.0 over all 200 questions tried), "),
+        "{one}"
+    );
 }
 
 #[test]

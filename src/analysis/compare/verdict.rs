@@ -99,8 +99,15 @@ impl VerdictWords<'_> {
             let sentence = format!("{lead} by {size}{}{evidence}", self.undecided(open, swapped));
             return Verdict { word: Word::Undecided, distinguishable: true, winner: None, sentence };
         }
-        let bounds =
-            bounds.map_or_else(|| self.without_bounds(), |bounds| format!(" ({})", self.bounds(bounds, swapped)));
+        let bounds = bounds.map_or_else(
+            || self.without_bounds(),
+            |of| {
+                // The difference is that of the measured ones.
+                let is_outside = difference < of.low || difference > of.high;
+                let over = if is_outside { format!(" over all {} questions tried", of.n) } else { String::new() };
+                format!(" ({}{over})", self.bounds(of, swapped))
+            },
+        );
         // Whatever the distribution of the questions' differences.
         let by_test = self.pair.p.is_some_and(|p| p.test == EXACT);
         let is_sure = by_test || self.pair.distribution_free.is_some_and(|interval| !interval.contains(0.0));

@@ -199,7 +199,13 @@ fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<B
 /// The p after Holm, or what the rule of the run found.
 pub(super) fn corrected_p(pair: &Pair) -> Cell {
     match pair.p_holm {
-        Some(p) if pair.stopping.is_none() => Cell::figure("p_holm", p, p_value(p)),
+        Some(p) if pair.stopping.is_none() => {
+            let mut cell = Cell::figure("p_holm", p, p_value(p));
+            if pair.stopped_by.is_some() {
+                mark_stopped(&mut cell);
+            }
+            cell
+        }
         _ => p_cell(pair),
     }
 }
@@ -437,7 +443,7 @@ fn spread(within: &Within, figure: &FigureComparison) -> Vec<Block> {
 pub(super) fn bounds_notes(figure: &FigureComparison) -> Vec<String> {
     let mut lines = Vec::new();
     if figure.has_bounds() {
-        let bounds = "what the difference could be if every unmeasured question went one way";
+        let bounds = "what a figure could be over all questions that were tried, if every unmeasured one went one way";
         lines.push(format!("bounds: {bounds}; not a confidence interval"));
     }
     if figure.has_own_questions() {
@@ -589,9 +595,11 @@ fn bounds(bounds: Option<Bounds>, shown: impl Fn(f64) -> String) -> Cell {
     })
 }
 
+pub(super) const STOPPED: &str = " (stop rule)";
+
 /// A rule could stop the run, so that this p or interval is not valid at its nominal level.
 fn mark_stopped(cell: &mut Cell) {
-    cell.text += " (stop rule)";
+    cell.text += STOPPED;
     cell.figures.push(("stopped_by_rule", 1.0));
 }
 

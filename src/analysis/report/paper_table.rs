@@ -1,6 +1,8 @@
 //! The table of a paper: one `tabular` that fits a column of a page with two.
 
-use super::comparison::{change_cell, corrected_p, difference_to, level_of, mean_cell, mean_heading, reference};
+use super::comparison::{
+    STOPPED, change_cell, corrected_p, difference_to, level_of, mean_cell, mean_heading, reference,
+};
 use super::sheet::{Cell, latex_cell, latex_escaped};
 use crate::analysis::compare::verdict::{p_value, percent};
 use crate::analysis::compare::{Comparison, Pair, Unit, VariantMean, Word};
@@ -62,8 +64,12 @@ pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option
         let _ = writeln!(text, "{name} & {} \\\\", cells.join(" & "));
     }
     text += "\\bottomrule\n";
-    if rows.iter().any(|[.., p]| p.text.ends_with(OPEN)) {
+    if rows.iter().any(|[.., p]| p.text.contains(OPEN)) {
         let why = "$\\dagger$ undecided: labels do not confirm it, or unmeasured questions could undo it";
+        let _ = writeln!(text, "\\multicolumn{{4}}{{@{{}}l@{{}}}}{{\\scriptsize {why}}}\\\\");
+    }
+    if rows.iter().any(|[.., p]| p.text.ends_with(STOP_RULE)) {
+        let why = "$\\ddagger$ of a run with a stop rule: p is too small; beside e, a confidence sequence";
         let _ = writeln!(text, "\\multicolumn{{4}}{{@{{}}l@{{}}}}{{\\scriptsize {why}}}\\\\");
     }
     Some(text + "\\end{tabular}}\n")
@@ -71,6 +77,8 @@ pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option
 
 /// The mark of a lead with a small p that labels or unmeasured questions leave undecided.
 const OPEN: char = '†';
+/// The mark of what a rule that could stop the run makes of a p and of an interval.
+const STOP_RULE: char = '‡';
 
 /// A p with the three digits that papers print.
 fn short_p(pair: &Pair) -> Cell {
@@ -81,6 +89,10 @@ fn short_p(pair: &Pair) -> Cell {
     }
     if pair.verdict.distinguishable && pair.verdict.word == Word::Undecided {
         cell.text.push(OPEN);
+    }
+    if pair.stopping.is_some() || pair.stopped_by.is_some() {
+        cell.text = cell.text.replace(STOPPED, "");
+        cell.text.push(STOP_RULE);
     }
     cell
 }

@@ -495,6 +495,7 @@ pub(super) fn latex_escaped(text: &str) -> String {
             '∞' => shown.push_str("$\\infty$"),
             'λ' => shown.push_str("$\\lambda$"),
             '†' => shown.push_str("$\\dagger$"),
+            '‡' => shown.push_str("$\\ddagger$"),
             c if c.is_control() || c.is_whitespace() => shown.push(' '),
             c if c.is_ascii() || c.is_alphanumeric() => shown.push(c),
             c => {

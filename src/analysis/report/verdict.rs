@@ -110,6 +110,10 @@ pub(super) fn best_first(better: Better, a: Option<f64>, b: Option<f64>) -> Orde
 
 fn of_two(pair: &Pair) -> String {
     let Pair { a, b, difference, verdict, .. } = pair;
+    if let Some(found) = pair.stopping.as_ref().filter(|found| !found.decided) {
+        let (questions, e) = (counted(found.looked, "question"), found.e_value);
+        return format!("Undecided: the stop rule has not decided between {a} and {b} after {questions} (e = {e:.3})");
+    }
     match (&verdict.winner, difference) {
         (Some(winner), _) => format!("{winner} {} {}", verdict.word.name(), loser(pair, winner)),
         (None, None) => verdict.sentence.clone(),
@@ -122,7 +126,7 @@ fn of_two(pair: &Pair) -> String {
             };
             format!("Undecided: {first} leads {second}, and {why}")
         }
-        (None, Some(_)) if pair.bounds.is_some_and(|bounds| bounds.unmeasured > 0) => {
+        (None, Some(_)) if pair.bounds.is_some_and(|bounds| bounds.n > pair.n) => {
             let n = counted(pair.n, "question");
             format!("Undecided: {a} and {b} are not distinguishable on the {n} that both measured")
         }

@@ -11,6 +11,7 @@ use crate::analysis::report::comparison::{ComparisonExtras, bounds_notes, sheet}
 use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::correction;
 use crate::analysis::report::sheet::{Heading, Sheet, headings, to_latex, to_markdown};
+use crate::analysis::report::summary::corrected as corrected_share;
 use crate::analysis::report::trajectory::{branch_edit, edited_parts};
 use crate::analysis::report::verdict::some;
 use crate::analysis::results::{Group, JUDGE, Results, Source, folder_name};
@@ -150,6 +151,7 @@ fn score_columns<'a>(part: PageGroup<'a>, means: &'a [Option<&'a VariantMean>]) 
     columns.extend(has_own.then(|| numbers(format!("own {label} %"), own)));
     if let Some(judge) = compared(JUDGE) {
         columns.push(numbers(on("judge", judge.n), of(judge)));
+        columns.extend(corrected_column(part.group));
         columns.push((format!("judge ≠ {label}"), Box::new(move |html, at| disputed_cell(html, &part, at))));
     }
     if names.len() > 2 {
@@ -203,6 +205,16 @@ pub(super) fn scores_section(html: &mut Html, part: &PageGroup<'_>) {
         }
         copy_buttons(html, part);
     });
+}
+
+/// What labels by people make of the judge's share, which is its own word otherwise.
+fn corrected_column(group: &Group) -> Option<Column<'_>> {
+    let figure = group.corrected.iter().find(|figure| figure.metric == JUDGE)?;
+    let of = |at: usize| {
+        let mean = figure.means.iter().find(|mean| mean.variant == group.names[at]);
+        mean.map_or_else(dash, |mean| corrected_share(&mean.correction))
+    };
+    Some(numbers("judge % corrected by labels", of))
 }
 
 /// The number of questions of a variant on which judges and EM disagree; it lists them.

@@ -13,6 +13,7 @@ use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::{Group, Results, Source};
 use crate::base::line_diff::{AROUND, line_diff};
+use crate::base::stats::Reach;
 use crate::base::text::{counted, cut, joined, thousands};
 use crate::runner::store::RunFolder;
 use crate::scoring::{Divergence, FailureClass, figure, float};
@@ -97,7 +98,9 @@ pub(super) fn warnings(html: &mut Html, part: &PageGroup<'_>) {
         (n > 0).then(|| format!("{} of {all}", thousands(n)))
     };
     let why = reason(&part.group.sources).map(|reason| format!(": {reason}"));
-    notice(html, part, "Not measured: ", unmeasured, ("unmeasured", &why.unwrap_or_default()));
+    let is_repeated = part.group.sources.iter().any(|source| source.episodes.iter().any(|one| one.item.repeat > 0));
+    let about = if is_repeated { "Repeats not measured: " } else { "Not measured: " };
+    notice(html, part, about, unmeasured, ("unmeasured", &why.unwrap_or_default()));
     let of_cut = |at: usize| cut_calls(&part.group.sources[at]);
     notice(html, part, "Cut by the limit of tokens or the context: ", of_cut, ("cut", ""));
 }
@@ -182,11 +185,13 @@ fn difference(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead
     let end = |at: f64| value(Unit::Share, shown_end(Unit::Share, at));
     let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
     let interval = lead.interval.filter(MethodInterval::is_bounded);
-    let interval = interval.map(|of| format!("{level} % interval {}", of.ends(" to ", end)));
+    let kind = if pair.stopping.is_some() { "confidence sequence" } else { "interval" };
+    let interval = interval.map(|of| format!("{level} % {kind} {}", of.ends(" to ", end)));
+    let stopped = if pair.stopped_by.is_some() { " (stop rule)" } else { "" };
     let holm = corrected(em).map_or_else(String::new, |over| format!(" ({over})"));
     let p = match &pair.stopping {
         Some(found) => Some(format!("e = {:.3}", found.e_value)),
-        None => pair.p_holm.map(|p| p_equals(p) + &holm),
+        None => pair.p_holm.map(|p| p_equals(p) + stopped + &holm),
     };
     let parts = [Some(format!("{} − {}", names[lead.first], names[lead.second])), interval, p];
     html.facts(&minus(&joined(parts.into_iter().flatten(), " · ").unwrap_or_default()));
@@ -215,10 +220,14 @@ fn trust(html: &mut Html, part: &PageGroup<'_>, em: &FigureComparison, lead: &Le
         if let Some(bounds) = pair.bounds {
             let ends = if pair.b == first { [bounds.low, bounds.high] } else { [-bounds.high, -bounds.low] };
             let [low, high] = ends.map(|end| minus(&signed(Unit::Share, end)));
-            let text = format!(
-                "{} without a measurement in one of the two: the difference could be between {low} and {high}",
-                counted(bounds.unmeasured, "question")
-            );
+            let questions = counted(bounds.unmeasured, "question");
+            // Some repeats of a question may have been measured.
+            let lacking = if pair.n + bounds.unmeasured > bounds.n {
+                format!("{questions} with unmeasured repeats")
+            } else {
+                format!("{questions} without a measurement in one of the two")
+            };
+            let text = format!("{lacking}: the difference could be between {low} and {high}");
             item(html, &text, false);
         }
         for at in [lead.first, lead.second] {
@@ -253,14 +262,17 @@ fn detectable(em: &FigureComparison, pair: &Pair) -> String {
             counted(pair.n, "question"),
             value(Unit::Share, least)
         ),
-        None if pair.stopping.is_some() => "the rule of the run decided when to stop".to_owned(),
-        None => too_few(pair.reach.differing, pair.reach.least_differing),
+        None => match &pair.stopping {
+            Some(found) if found.decided => "the run's stop rule decided: an estimate at a stop exaggerates".to_owned(),
+            Some(_) => "the run's stop rule has not decided".to_owned(),
+            None => too_few(&pair.reach, if pair.reach.units == pair.n { "question" } else { "cluster" }),
+        },
     }
 }
 
 /// Why there is no smallest detectable difference. Questions that just suffice show one only if nearly all go one way.
-fn too_few(differing: usize, least: u64) -> String {
-    let differ = format!("{} differ", counted(differing, "question"));
+fn too_few(&Reach { differing, least_differing: least, .. }: &Reach, unit: &str) -> String {
+    let differ = format!("{} differ", counted(differing, unit));
     if u64::try_from(differing).is_ok_and(|differing| differing < least) {
         format!("{differ}: too few to show any difference, at least {least} must")
     } else {
@@ -516,11 +528,16 @@ pub(super) fn whole_texts(html: &mut Html, results: &Results) {
 
 #[cfg(test)]
 mod tests {
-    use super::too_few;
+    use super::{Reach, too_few};
 
     #[test]
     fn questions_that_just_suffice_are_not_called_too_few() {
-        assert_eq!(too_few(8, 9), "8 questions differ: too few to show any difference, at least 9 must");
-        assert_eq!(too_few(9, 9), "9 questions differ: enough to show a difference only if nearly all go one way");
+        let reach = |differing| Reach { differing, least_differing: 9, ..Reach::default() };
+        let too_few = |differing, unit| too_few(&reach(differing), unit);
+        assert_eq!(too_few(8, "question"), "8 questions differ: too few to show any difference, at least 9 must");
+        assert_eq!(
+            too_few(9, "cluster"),
+            "9 clusters differ: enough to show a difference only if nearly all go one way"
+        );
     }
 }
