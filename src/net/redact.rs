@@ -135,8 +135,16 @@ pub struct SecretSet(pub(super) Vec<SecretString>);
 impl SecretSet {
     /// These, except those that look like words: masking words would change what texts say.
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let mut all: Vec<SecretString> = secrets.into_iter().collect();
-        all.retain(|secret| !is_word(secret.expose_secret()));
+        Self::of_longest(secrets.into_iter().filter(|secret| !is_word(secret.expose_secret())).collect())
+    }
+
+    /// These as well, which are credentials even where they have letters only.
+    pub fn with_credentials(self, credentials: impl IntoIterator<Item = SecretString>) -> Self {
+        let long = credentials.into_iter().filter(|secret| secret.expose_secret().len() >= MIN_SECRET_BYTES);
+        Self::of_longest(self.0.into_iter().chain(long).collect())
+    }
+
+    fn of_longest(mut all: Vec<SecretString>) -> Self {
         // The longest first: a secret within another is masked with it.
         all.sort_by_key(|secret| Reverse(secret.expose_secret().len()));
         let mut hidden: Vec<SecretString> = Vec::new();

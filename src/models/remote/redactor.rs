@@ -204,6 +204,7 @@ impl Secrets {
         let words = headers.iter().flat_map(|(_, value)| value.expose_secret().split_whitespace());
         let in_headers: Vec<SecretString> = words.map(SecretString::from).collect();
         let hidden = SecretSet::new(key.iter().chain(&in_headers).cloned().chain(addresses.iter().flat_map(of)));
+        let hidden = hidden.with_credentials(headers.iter().filter_map(|(_, value)| credentials(value)));
         let in_headers = in_headers.into_iter().filter(|word| !word.expose_secret().eq_ignore_ascii_case("bearer"));
         Self { key, hidden, in_headers: in_headers.collect() }
     }
@@ -215,6 +216,13 @@ impl Secrets {
             if secret.len() < LEAST { without_word(&text, secret) } else { redact::secret(&text, key) }
         })
     }
+}
+
+/// What follows the scheme in a header, as in `Basic dXNlcjpwYXNz`.
+fn credentials(value: &SecretString) -> Option<SecretString> {
+    let (scheme, credentials) = value.expose_secret().trim().split_once(' ')?;
+    let is_known = ["basic", "bearer", "token"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_known.then(|| credentials.trim().to_owned().into())
 }
 
 /// The text with a word masked; a part of a longer word stays, as a key of one letter is in most words.
@@ -380,6 +388,8 @@ mod tests {
         let secrets = Secrets::new(None, &[header("Bearer tok-0123456789"), header("short")], &[]);
         assert_eq!(secrets.hidden.out_of("Bearer tok-0123456789, short"), "Bearer ***, short");
         assert_eq!(secrets.out_of("the bearer of tok-0123456789 is short"), "the bearer of *** is ***");
+        let letters = Secrets::new(None, &[header("Basic dXNlcjpwYXNz"), header("production")], &[]);
+        assert_eq!(letters.hidden.out_of("dXNlcjpwYXNz in production"), "*** in production");
     }
 
     #[test]
