@@ -243,7 +243,7 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     let mut next = Vec::new();
     if summary.is_unfinished() && !summary.manifest.is_imported() {
         // A run with nothing recorded has met its budget before the first episode: without one, something is recorded.
-        let spent = summary.cut_short() > 0 || summary.missing() == summary.planned();
+        let spent = summary.budget_spent || summary.cut_short() > 0 || summary.missing() == summary.planned();
         if ended {
             next.push(summary.resume_command(spent));
         } else {

@@ -6,11 +6,12 @@ use super::failure::{self, Failure};
 use super::flags::{started, trusted_inputs};
 use super::output_file::json_line;
 use super::run::{self, Presentation, carry_out};
-use super::say::say;
+use super::say::{say, say_wrapped};
 use crate::analysis::branch_request::{BranchRequest, BranchStep, ChosenForks, unlike};
 use crate::analysis::repair::{Classes, Controls, Paths, Repair};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::{GradedRun, RunRef};
+use crate::analysis::scores::unmeasured;
 use crate::base::Tool;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::prompting::parse_action;
@@ -18,7 +19,7 @@ use crate::prompting::protocol;
 use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::runner::experiment::{Experiment, ExperimentFile, Output};
 use crate::runner::store::RunFolder;
-use crate::runner::{Confirmation, ExplicitArgs, without_secrets};
+use crate::runner::{Confirmation, ExplicitArgs, Summary, without_secrets};
 use crate::scoring::FailureClass;
 use serde_json::json;
 use std::io::Write as _;
@@ -244,6 +245,8 @@ fn experiment(
 fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<()> {
     let (branched, source) = (GradedRun::open(&args.out)?, GradedRun::open(&run.path)?);
     let repair = Repair::of(&branched, &source, classes, (args.repeats, args.placebo > 0))?;
+    let summary = Summary::of(&args.out, None)?;
+    unmeasured(&summary).iter().for_each(say_wrapped);
     let mut page = stdout();
     if args.json {
         let mut value = json!(repair);
@@ -253,7 +256,13 @@ fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<
     let folder = shell_word(&args.out.display().to_string());
     writeln!(page, "{repair}")?;
     let pair = if repair.placebos.is_some() { PLACEBO } else { CONTROL };
-    writeln!(page, "next:\n  wikitrail compare {folder} --contrast {pair} {EDITED} --flips")?;
+    writeln!(page, "next:")?;
+    if summary.is_unfinished()
+        && let Some(command) = summary.command_to_go_on(summary.cut_short() > 0)
+    {
+        writeln!(page, "  {command}")?;
+    }
+    writeln!(page, "  wikitrail compare {folder} --contrast {pair} {EDITED} --flips")?;
     Ok(writeln!(page, "  wikitrail show {folder}")?)
 }
 

@@ -199,6 +199,7 @@ impl Prepared {
                 end = execute(&job, &open, appender, episodes, max_failures, listener, &mut interrupts).await?;
             }
             let mut summary = open.close(&mut job)?;
+            summary.budget_spent = pool.budget.is_spent();
             if pool.breakers.trip().is_some() {
                 // Said once, where the run says why it was given up.
                 summary.hints.clear();

@@ -55,6 +55,8 @@ pub struct Summary {
     pub stopping: Option<Stopping>,
     /// The id of an episode to look at: a wrong answer, if there is one.
     pub show_id: Option<String>,
+    /// Whether the run ended because its budget was spent, as far as that is known.
+    pub budget_spent: bool,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
     pub notes: Vec<String>,
     pub(crate) evidence: Evidence,
