@@ -31,6 +31,9 @@ pub fn url(address: &str) -> String {
     }
 }
 
+/// What stands for the query of a server in a recorded command line.
+pub const LEFT_OUT: &str = "?…";
+
 /// The secrets in the query of a URL, encoded and decoded: values that are named or look like keys. Others, such as
 /// regions and versions, may also occur in texts.
 pub fn query_secrets(address: &str) -> Vec<SecretString> {

@@ -32,7 +32,8 @@ pub(crate) struct Argument {
     pub(crate) values: Vec<OsString>,
 }
 
-/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key.
+/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key. What stands for the
+/// query of a server is refused where the words are used again: without it, requests might go elsewhere.
 pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
     let (mut follows, mut before) = (false, String::new());
     // An agent may be a command, or the address of a server.
@@ -53,7 +54,10 @@ pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<
         follows = OF_ADDRESSES.contains(&word.as_str());
         let by_scheme = || word.find("://").map(|at| word[..at].rfind('=').map_or(0, |equals| equals + 1));
         match by_flag.or_else(by_scheme) {
-            Some(at) => format!("{}{}", &word[..at], addresses(&word[at..])),
+            Some(at) => {
+                let of_model = by_flag.is_some() && ![&flag, &word].iter().any(|word| word.starts_with("--wiki-url"));
+                format!("{}{}", &word[..at], addresses(&word[at..], of_model))
+            }
             None => word,
         }
     };
@@ -61,15 +65,17 @@ pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Addresses with commas between them. The text after a comma may belong to the query.
-fn addresses(text: &str) -> String {
+fn addresses(text: &str, of_models: bool) -> String {
     let mut in_query = false;
     let parts = text.split(',').filter(|part| {
         let goes_on = in_query && !part.contains("://");
         in_query = goes_on || part.contains('?');
         !goes_on
     });
-    let shown = |part: &str| {
-        if part.starts_with("retriever:") { RetrieverAddress::public_label(part) } else { redact::url(part) }
+    let shown = |part: &str| match part.starts_with("retriever:") {
+        true => RetrieverAddress::public_label(part),
+        false if of_models && part.contains('?') => redact::url(part) + redact::LEFT_OUT,
+        false => redact::url(part),
     };
     parts.map(shown).collect::<Vec<_>>().join(",")
 }
@@ -139,10 +145,11 @@ mod tests {
     #[test]
     fn addresses_lose_what_may_hold_a_key_however_they_are_typed() {
         for (typed, shown) in [
-            ("--base-url http://u:p@h/v1?key=K", "--base-url http://h/v1"),
-            ("--base-url=h/v1?key=K&next=http://x/", "--base-url=h/v1"),
-            ("--base-url h/v1?key=K,http://other/v1?k=L,i/v1", "--base-url h/v1,http://other/v1"),
+            ("--base-url http://u:p@h/v1?key=K", "--base-url http://h/v1?…"),
+            ("--base-url=h/v1?key=K&next=http://x/", "--base-url=h/v1?…"),
+            ("--base-url h/v1?key=K,http://other/v1?k=L,i/v1", "--base-url h/v1?…,http://other/v1?…"),
             ("--base-url h/v1,i/v1 --limit 3", "--base-url h/v1,i/v1 --limit 3"),
+            ("--wiki-url http://h/w?a=b", "--wiki-url http://h/w"),
             ("--option k=http://u:p@h/?key=K x", "--option k=http://h/ x"),
             ("--prompt a=b?c", "--prompt a=b?c"),
             ("--agent http://u:p@h/x?key=K --limit 3", "--agent http://h/x --limit 3"),

@@ -61,6 +61,13 @@ pub(super) enum KeyPolicy {
 
 /// An address without a scheme would only fail once something is sent.
 fn check_url(url: &str) -> Result<(), RunError> {
+    if let Some(known) = url.strip_suffix(redact::LEFT_OUT) {
+        let message = format!("the query of `{}` is not recorded, as it may hold a key", printable(known, 300));
+        return Err(RunError::usage(
+            message,
+            format!("give the whole address again: --base-url '{}?...'", printable(known, 300)),
+        ));
+    }
     let parsed = url::Url::parse(url).ok();
     if parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
         return Ok(());

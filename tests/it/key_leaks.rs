@@ -270,7 +270,9 @@ fn a_key_in_an_address_is_not_repeated_by_the_program() {
         (&[&run[..], &["--limit", "1", "--out", "q", "--model-attempts", "1", "--base-url", &nobody]].concat(), 4),
         (&["run", "x.toml", "--base-url", &base, "--limit", "2", "--max-calls", "1", "--out", "x"], 4),
         (&["run", "--resume", "--out", "x", "--base-url", &base, "--max-calls", "9"], 0),
-        (&["run", "--resume", "--out", "x", "--dry-run", "--json", "--confirm"], 0),
+        (&["run", "--resume", "--out", "x", "--base-url", &base, "--dry-run", "--json"], 0),
+        // Its query is kept nowhere.
+        (&["run", "--resume", "--out", "x", "--dry-run", "--json", "--confirm"], 2),
         (&["models", "check", "--model", "openai:m", "--base-url", &base, "--model-timeout", "0"], 2),
         (&["show", "x", "sample-001"], 0),
         (&["export", "x", "--format", "jsonl"], 0),
