@@ -2,8 +2,8 @@
 //!
 //! | a server | what happens |
 //! |---|---|
-//! | answers with any status | gets its share |
-//! | cannot be connected to | rests for 1 s, then twice as long after each failure, at most 60 s |
+//! | answers with any other status | gets its share |
+//! | cannot be connected to, or refuses with status 401 to 404 | rests for 1 s, then twice as long after each failure, at most 60 s |
 //! | has rested | gets one request, and its share again if that is answered |
 //!
 //! Ties are resolved in turn. If all servers rest, the one whose rest ends first is used nevertheless.
@@ -87,7 +87,7 @@ impl ServerTurn<'_> {
         locked(&self.balance.state).servers[self.server].rest = None;
     }
 
-    pub(super) fn unreachable(&self, now: Instant) {
+    pub(super) fn rests(&self, now: Instant) {
         let rest = &mut locked(&self.balance.state).servers[self.server].rest;
         let length = match *rest {
             // Requests in flight at the same time fail together, which is one failure.
@@ -133,8 +133,8 @@ mod tests {
             assert_eq!(turn.server, 0, "used again after its rest");
             let together = balance.take(None, now);
             assert_eq!(together.server, 1, "but once only");
-            turn.unreachable(now);
-            turn.unreachable(now);
+            turn.rests(now);
+            turn.rests(now);
             drop((turn, together));
             let almost = now + Duration::from_millis(seconds * 1000 - 1);
             assert_eq!(balance.take(Some(1), almost).server, 1, "after {seconds} s");
@@ -150,8 +150,8 @@ mod tests {
     fn if_all_rest_the_first_to_wake_is_used() {
         let balance = Balance::new(2);
         let now = Instant::now();
-        balance.take(Some(0), now).unreachable(now);
-        balance.take(Some(1), now).unreachable(now + Duration::from_millis(5));
+        balance.take(Some(0), now).rests(now);
+        balance.take(Some(1), now).rests(now + Duration::from_millis(5));
         assert!(!balance.others(0) && !balance.others(1));
         assert_eq!(balance.take(None, now).server, 1);
         assert_eq!(balance.take(Some(1), now).server, 1);

@@ -79,6 +79,11 @@ impl Answer {
     pub fn ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// Whether the server refuses for its key, its account or its address, which another server may not.
+    pub(crate) fn is_refused(&self) -> bool {
+        (401..=404).contains(&self.status)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -201,10 +206,10 @@ impl Client {
                 permit.end(summary);
             }
             match &result {
-                Ok(_) => turn.answered(),
-                Err(NetError::Connect { .. }) => {
-                    turn.unreachable(Instant::now());
-                    // Nothing was sent: try another server at once, but each one only once.
+                Ok(answer) if !answer.is_refused() => turn.answered(),
+                Ok(_) | Err(NetError::Connect { .. } | NetError::Tls { .. }) => {
+                    turn.rests(Instant::now());
+                    // Nothing was done: try another server at once, but each one only once.
                     if passed_on + 1 < urls.len() && balance.others(server) {
                         passed_on += 1;
                         continue;

@@ -206,7 +206,8 @@ impl Remote {
                 return Ok(Decoded { text, finish_reason, attempts, elapsed, ..Decoded::default() });
             }
             if !self.learned.learn(sent, required, status, &refusal) {
-                let error = self.refused(answer.status, refusal.cause(status), attempts, &refusal);
+                let cause = refusal.cause(status);
+                let error = self.refused(answer.status, cause, attempts, &self.placed(refusal, &answer));
                 return Err(error.with_usage(incoming.discarded()));
             }
         }
@@ -331,6 +332,15 @@ impl Remote {
             status => format!("status {status}: {message}"),
         };
         ModelError::Exhausted { attempts, reason, cause, usage: None }
+    }
+
+    /// Names the server, of several, that refuses for what others may not. Any other refusal says the same wherever it
+    /// comes from, as those in a row are told apart by their words.
+    fn placed(&self, mut refusal: Refusal, answer: &Answer) -> Refusal {
+        if answer.is_refused() && self.whole_urls.len() > 1 {
+            refusal.message = format!("{}: {}", redact::url(&answer.url), refusal.message);
+        }
+        refusal
     }
 
     /// A server's message, for an error: on one line, short, without secrets.

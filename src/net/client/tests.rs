@@ -306,6 +306,16 @@ async fn requests_and_retries_go_to_the_servers_that_answer() {
     let answer = post([busy.url.clone(), there.url.clone()], &Balance::new(2)).await;
     assert_eq!(answer.expect("an answer").attempts, 2);
     assert_eq!((busy.requests().len(), there.requests().len()), (1, 4));
+    for status in 401..=404 {
+        let refuses = Server::start(vec![reply(status, "", b"")]).await;
+        let balance = Balance::new(2);
+        for attempts in [2, 1, 1] {
+            let answer = post([refuses.url.clone(), there.url.clone()], &balance).await.expect("an answer");
+            assert_eq!((answer.status, answer.attempts), (200, attempts), "{status}");
+        }
+        let answer = post([refuses.url.clone(), refuses.url.clone()], &Balance::new(2)).await.expect("an answer");
+        assert_eq!((answer.status, answer.attempts, refuses.requests().len()), (status, 2, 3), "each is asked once");
+    }
     let error = post([gone.clone(), gone], &Balance::new(2)).await.expect_err("nobody is there");
     assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
 }
