@@ -206,8 +206,9 @@ fn spent(summary: &Summary) -> Option<String> {
 fn from_cache(summary: &Summary) -> Option<String> {
     let cost: f64 = summary.variants.iter().filter_map(|variant| variant.score.cost_usd).sum();
     let cached = summary.cached_usd();
+    let is_known = summary.variants.iter().all(|variant| variant.score.uncounted == 0);
     // Less than what is printed is a difference of rounding.
-    (cached >= 0.00005).then(|| {
+    (is_known && cached >= 0.00005).then(|| {
         let paid = cost - cached;
         format!("paid: {paid:.4} USD of the {cost:.4} USD; the cache's answers would have cost {cached:.4} USD")
     })

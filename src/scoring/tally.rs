@@ -72,10 +72,7 @@ pub struct RunScore {
     /// Measured episodes whose tokens a server or another program did not count.
     #[serde(skip)]
     pub uncounted: u64,
-    /// Measured episodes without a known cost.
-    #[serde(skip)]
-    pub unpriced: u64,
-    /// Cost of measured episodes in US dollars; absent if no price was known.
+    /// Cost of measured episodes in US dollars; absent without one, and where that of some is unknown.
     pub cost_usd: Option<f64>,
     /// Tokens and US dollars of measured episodes whose gold is hidden.
     #[serde(skip)]
@@ -140,10 +137,8 @@ impl Tally {
         total.measured += 1;
         total.usage += trajectory.usage;
         total.uncounted += u64::from(trajectory.counted_usage().is_none());
-        match trajectory.cost() {
-            Some(cost) => total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost),
-            None => total.unpriced += 1,
-        }
+        let before = if total.measured == 1 { Some(0.0) } else { total.cost_usd };
+        total.cost_usd = before.zip(trajectory.cost()).map(|(sum, cost)| sum + cost);
         let add = |sum: &mut Option<u64>, n: Option<usize>| *sum = sum.zip(n).map(|(sum, n)| sum + n as u64);
         let (steps, calls) = (trajectory.agent_steps().count(), trajectory.recorded_calls());
         let bad_calls = trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count();
@@ -229,19 +224,14 @@ impl RunScore {
         per(self.all_tokens()? - float(self.of_hidden.0), self.correct)
     }
 
-    /// Cost of measured episodes in US dollars; absent where that of some is unknown.
-    fn whole_cost(&self) -> Option<f64> {
-        self.cost_usd.filter(|_| self.unpriced == 0)
-    }
-
     /// Cost of a measured episode in US dollars, on average; absent without one, and where that of some is unknown.
     pub fn cost_per_question(&self) -> Option<f64> {
-        per(self.whole_cost()?, self.measured)
+        per(self.cost_usd?, self.measured)
     }
 
     /// Cost of scored episodes for each right answer.
     pub fn cost_per_correct(&self) -> Option<f64> {
-        per(self.whole_cost()? - self.of_hidden.1, self.correct)
+        per(self.cost_usd? - self.of_hidden.1, self.correct)
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Entry {
     /// 1 + the number of variants that are distinguishably better, each pair compared on its shared questions.
     pub(crate) rank: Option<usize>,
     pub(crate) tied_with: Vec<String>,
-    /// What all its measured episodes cost, in US dollars.
+    /// What all its measured episodes cost, in US dollars; absent where that of some is unknown.
     pub(crate) cost_usd: Option<f64>,
     /// What the rule of its run has found, where that may stop by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,8 @@ fn entry(group: &Group, at: usize, Notes { tags, note, .. }: Notes) -> Option<En
     let (source, name, standing) = (&group.sources[at], &group.names[at], &group.standings[at]);
     let stopped = group.stopped.iter().find(|run| run.variants.contains(name));
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
-    let costs = source.values(&figure::COST_USD);
+    let costs: Vec<f64> = source.values(&figure::COST_USD).collect();
+    let measured = source.episodes.iter().filter(|episode| episode.item.measured).count();
     let run = source.typed();
     let short_name = manifest.short_names().of_name(&variant.name).to_owned();
     let short = run.strip_suffix(&format!("@{}", variant.name)).map(|path| format!("{path}@{short_name}"));
@@ -109,7 +110,7 @@ fn entry(group: &Group, at: usize, Notes { tags, note, .. }: Notes) -> Option<En
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
         planned: manifest.planned(variant),
-        not_measured: source.episodes.iter().filter(|episode| !episode.item.measured).count(),
+        not_measured: source.episodes.len() - measured,
         label: group.score.label().to_owned(),
         correction: correction(standing.pairs, group.sources.len()),
         n: standing.n,
@@ -118,7 +119,7 @@ fn entry(group: &Group, at: usize, Notes { tags, note, .. }: Notes) -> Option<En
         em_interval: standing.own.as_ref().and_then(|own| own.interval).map(|of| [of.low, of.high]),
         rank: standing.rank,
         tied_with: standing.tied_with.clone(),
-        cost_usd: costs.clone().next().map(|first| first + costs.skip(1).sum::<f64>()),
+        cost_usd: (measured > 0 && costs.len() == measured).then(|| costs.iter().sum()),
         stopping: stopped.and_then(|run| run.found.clone()),
         tags,
         note,

@@ -45,7 +45,9 @@ fn tokens_that_a_server_does_not_count_are_not_zero() {
     assert_eq!((counted.counted_usage(), counted.cost()), (Some(Usage::new(10, 2)), Some(0.5)));
     assert_eq!((half.counted_usage(), half.cost()), (None, None));
     let score = score_of("hotpotqa", [&counted, &half]);
-    assert_eq!((score.cost_usd, score.cost_per_question(), score.tokens_per_question()), (Some(0.5), None, None));
+    assert_eq!((score.cost_usd, score.cost_per_question(), score.tokens_per_question()), (None, None, None));
+    assert_eq!(score_of("hotpotqa", [&half, &counted]).cost_usd, None, "in any order");
+    assert_eq!(score_of("hotpotqa", [&counted, &counted]).cost_usd, Some(1.0));
     // Rules in this process use no tokens.
     let mut rules = asked(None);
     rules.steps[0].calls.iter_mut().for_each(|call| (call.usage, call.attempts) = (None, 0));
