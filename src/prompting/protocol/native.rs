@@ -21,8 +21,8 @@
 
 use super::tools::{self, Resolved};
 use super::{
-    Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, ToolTexts,
-    Turn,
+    Dialogue, Episode, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec,
+    ToolTexts, Turn,
 };
 use crate::base::{
     Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool, ToolSet,
@@ -123,22 +123,28 @@ impl Protocol for Native {
 
     /// Reads what [`Protocol::step`] writes.
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        let (before, last) = output.trim_end().rsplit_once('\n').unwrap_or(("", output));
-        let thought = Some(before.trim()).filter(|thought| !thought.is_empty()).map(str::to_owned);
-        let Some((name, arguments)) = call_of_line(last) else {
-            return match output.trim() {
+        let mut lines: Vec<&str> = output.trim().lines().collect();
+        let mut call = None;
+        // The first of the calls at the end: a run makes no other.
+        while let Some(before) = lines.last().and_then(|line| call_of_line(line)) {
+            call = Some(before);
+            lines.pop();
+        }
+        let text = lines.join("\n").trim().to_owned();
+        let Some(call) = call else {
+            return match text {
                 answer if self.text_answers && !answer.is_empty() => Parsed::finish(None, answer),
                 _ => Parsed::invalid("the reply calls no tool"),
             };
         };
-        let mut tools = self.tools.tools().iter().copied().chain([Tool::Finish]);
-        let Some(tool) = tools.find(|tool| tool.name() == name) else {
-            return Parsed { thought, ..Parsed::invalid(format!("there is no tool `{name}`")) };
-        };
-        let input = arguments.values().find_map(Value::as_str).unwrap_or_default().to_owned();
-        match tool {
-            Tool::Finish => Parsed::finish(thought, input),
-            _ => Parsed { args: Some(arguments.into()), ..Parsed::act(thought, name, input) },
+        let thought = Some(text).filter(|text| !text.is_empty());
+        match resolve(&Frame { tools: self.tools(&ToolTexts::default()), ..Frame::default() }, &call) {
+            Ok(Resolved { tool: Tool::Finish, input, .. }) => Parsed::finish(thought, input),
+            Ok(Resolved { tool, input, .. }) => {
+                let args = serde_json::from_str::<Map<String, Value>>(&call.arguments).ok();
+                Parsed { args: args.map(Into::into), ..Parsed::act(thought, tool.name(), input) }
+            }
+            Err((_, error)) => Parsed { thought, ..Parsed::invalid(error) },
         }
     }
 
@@ -204,13 +210,37 @@ impl Protocol for Native {
 }
 
 /// A call that is written as `{"name": …, "arguments": {…}}`.
-fn call_of_line(line: &str) -> Option<(String, Map<String, Value>)> {
-    let Value::Object(mut call) = serde_json::from_str(line.trim()).ok()? else { return None };
-    let name = call.get("name")?.as_str()?.to_owned();
-    match call.remove("arguments")? {
-        Value::Object(arguments) => Some((name, arguments)),
-        _ => None,
+fn call_of_line(line: &str) -> Option<FunctionCall> {
+    let call: Value = serde_json::from_str(line.trim()).ok()?;
+    let (name, arguments) = (call.get("name")?.as_str()?.to_owned(), call.get("arguments")?.to_string());
+    Some(FunctionCall { id: String::new(), name, arguments })
+}
+
+/// The use of a tool that a call means, or the kind of the fault and its words.
+fn resolve(frame: &Frame, call: &FunctionCall) -> Result<Resolved, (&'static str, String)> {
+    let tools = &frame.tools;
+    let exact = tools.iter().find(|tool| tool.name == call.name);
+    let Some(tool) = exact.or_else(|| tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(call.name.trim())))
+    else {
+        let names = tools::names(tools);
+        let ours = "there is no tool `{tool}`; the tools are {tools}";
+        let words = frame.sentence("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
+        return Err((UNKNOWN_TOOL, words));
+    };
+    let arguments = match call.arguments.trim() {
+        "" => "{}",
+        arguments => arguments,
+    };
+    let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
+        return Err((MALFORMED_ARGUMENTS, frame.sentence("not_json", NOT_JSON, &[("argument", "")])));
+    };
+    let message = |misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `"));
+    let resolved = tool.resolve(&arguments, true);
+    let mut resolved = resolved.map_err(|misfit| (MALFORMED_ARGUMENTS, message(misfit)))?;
+    if exact.is_none() {
+        resolved.repairs.insert(0, TOOL_NAME);
     }
+    Ok(resolved)
 }
 
 // The conversation: which calls are carried out, what their results are, how it ends.
@@ -290,7 +320,7 @@ impl ToolCalls {
         self.waiting = Waiting::Result(call.id.clone());
         let thought = self.thought.take();
         let action_text = format!("{}({})", call.name, call.arguments);
-        match self.resolve(call) {
+        match resolve(&self.episode.setup.frame, call) {
             Ok(Resolved { tool: Tool::Finish, input, repairs }) => {
                 for kind in repairs {
                     self.episode.repaired(kind);
@@ -317,34 +347,6 @@ impl ToolCalls {
         let error = self.episode.setup.frame.sentence("not_json", NOT_JSON, &[("argument", "")]);
         let error = self.feedback(&error);
         self.episode.answer_itself(None, text.to_owned(), error)
-    }
-
-    /// The use of a tool that a call means, or the kind of the fault and its words.
-    fn resolve(&mut self, call: &FunctionCall) -> Result<Resolved, (&'static str, String)> {
-        let frame = &self.episode.setup.frame;
-        let tools = &frame.tools;
-        let exact = tools.iter().find(|tool| tool.name == call.name);
-        let Some(tool) = exact.or_else(|| tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(call.name.trim())))
-        else {
-            let names = tools::names(tools);
-            let ours = "there is no tool `{tool}`; the tools are {tools}";
-            let words = frame.sentence("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
-            return Err((UNKNOWN_TOOL, words));
-        };
-        let arguments = match call.arguments.trim() {
-            "" => "{}",
-            arguments => arguments,
-        };
-        let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
-            return Err((MALFORMED_ARGUMENTS, frame.sentence("not_json", NOT_JSON, &[("argument", "")])));
-        };
-        let message = |misfit| frame.misfit(&misfit, tool, MISFITS, |names| names.join("`, `"));
-        let resolved = tool.resolve(&arguments, true);
-        let mut resolved = resolved.map_err(|misfit| (MALFORMED_ARGUMENTS, message(misfit)))?;
-        if exact.is_none() {
-            resolved.repairs.insert(0, TOOL_NAME);
-        }
-        Ok(resolved)
     }
 
     /// A reply with neither a call nor an answer is a step that the system answers itself.

@@ -257,3 +257,27 @@ fn options_are_checked_and_steps_are_read_back() {
     assert_eq!(native(&[]).parse("It is Paris.", 1).kind, Kind::Invalid);
     assert_eq!(native(&[]).id(), ID);
 }
+
+#[test]
+fn a_reply_is_parsed_as_a_run_reads_its_calls() {
+    for (calls, kind, read) in [
+        (&[("finish", r#"{"answer":true}"#)][..], Kind::Finish, "true"),
+        (&[("FINISH", r#"{"Answer":"x"}"#)], Kind::Finish, "x"),
+        (&[("Search", r#"{"query":"A"}"#), ("finish", r#"{"answer":"x"}"#)], Kind::Act, "A"),
+        (&[("finish", r#"{"answer":["a","b"]}"#)], Kind::Invalid, "the argument `answer` is missing, or is not a text"),
+        (&[("search", "[1]")], Kind::Invalid, "the arguments are not a JSON object"),
+        (&[("fetch", "{}")], Kind::Invalid, "there is no tool `fetch`; the tools are search, lookup, finish"),
+    ] {
+        let (mut dialogue, _) = asked(native(&[]));
+        let step = used(dialogue.called(&reply("So.", calls)));
+        let lines =
+            calls.iter().map(|(name, arguments)| format!("\n{{\"name\":\"{name}\",\"arguments\":{arguments}}}"));
+        let parsed = native(&[]).parse(&format!("So.{}", lines.collect::<String>()), 1);
+        let found = parsed.answer.or(parsed.input).or(parsed.error);
+        assert_eq!((parsed.kind, found.as_deref(), parsed.thought), (kind, Some(read), step.thought), "{calls:?}");
+        match step.reply {
+            Reply::Given(told) => assert_eq!(told, format!("Error: {read}.")),
+            _ => assert_eq!(step.input, read),
+        }
+    }
+}
