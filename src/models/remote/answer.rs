@@ -114,9 +114,9 @@ pub(in crate::models) fn is_unreadable(value: &Value, name: &str) -> bool {
     count(value, name).is_none() && value.get(name).is_some_and(|found| !found.is_null())
 }
 
-/// A count of tokens; absent where it is none, or larger than any model's.
+/// A count of tokens; absent where it is none, or larger than any model's. Some servers write `10` as `10.0`.
 pub(in crate::models) fn count(value: &Value, name: &str) -> Option<u64> {
-    value.get(name).and_then(Value::as_u64).filter(|n| *n <= MAX_TOKENS)
+    value.get(name)?.as_f64()?.to_string().parse().ok().filter(|n| *n <= MAX_TOKENS)
 }
 
 // An answer as it arrives: whole, or as a stream of events.
@@ -539,8 +539,24 @@ fn before(held: String) -> (State, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReasoningStripper, first_event};
+    use super::{ReasoningStripper, count, first_event};
     use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_are_whole_numbers_however_they_are_written() {
+        for (written, counted) in [
+            (json!(7), Some(7)),
+            (json!(7.0), Some(7)),
+            (json!(0.0), Some(0)),
+            (json!(7.5), None),
+            (json!(-1.0), None),
+            (json!(1e300), None),
+            (json!("7"), None),
+        ] {
+            assert_eq!(count(&json!({ "n": written }), "n"), counted, "{written}");
+        }
+    }
 
     #[test]
     fn an_error_may_come_as_an_event() {
