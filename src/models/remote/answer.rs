@@ -31,8 +31,9 @@ fn is_html(answer: &Answer) -> bool {
         || answer.body.trim_ascii_start().starts_with(b"<")
 }
 
-/// Parses JSON; invalid characters are replaced.
+/// Parses JSON; invalid characters are replaced, and a byte order mark before it is skipped.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     serde_json::from_slice(body).or_else(|error| {
         let text = String::from_utf8_lossy(body);
         let repaired = replace_unpaired_surrogates(&text);
@@ -539,9 +540,14 @@ fn before(held: String) -> (State, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReasoningStripper, count, first_event};
+    use super::{ReasoningStripper, count, first_event, parse};
     use proptest::prelude::*;
     use serde_json::json;
+
+    #[test]
+    fn a_mark_before_json_is_skipped() {
+        assert_eq!(parse(b"\xef\xbb\xbf[1]").ok(), Some(json!([1])));
+    }
 
     #[test]
     fn counts_are_whole_numbers_however_they_are_written() {
