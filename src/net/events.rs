@@ -1,9 +1,14 @@
 //! A parser of server-sent events that takes bytes in pieces of any size.
 //!
 //! The format is that of the HTML standard (section 9.2.6): lines end in LF, CR LF or CR, a `data` field is a line of the
-//! event, a blank line ends it, and a line that starts with a colon is a comment. Two extensions suit existing servers:
-//! the end of the stream ends an event, and a field `error` is an event `{"error": VALUE}`.
+//! event, a blank line ends it, and a line that starts with a colon is a comment. Three extensions suit existing servers:
+//! the end of the stream ends an event, a field `error` is an event `{"error": VALUE}`, and so are the data of an event
+//! that is named `error`, unless they say so themselves.
 
+/// What the data of an error have if they are not the error itself: the field or the type.
+const ERROR: &[u8] = b"\"error\"";
+
+#[expect(clippy::struct_excessive_bools, reason = "each is about a place of its own")]
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
@@ -11,6 +16,8 @@ pub(crate) struct Events {
     data: Vec<u8>,
     /// Whether the current event has a line, even an empty one.
     begun: bool,
+    /// Whether the current event is named `error`.
+    is_error: bool,
     /// Whether a line feed would belong to the preceding carriage return.
     after_return: bool,
     /// Whether a line has ended; a byte order mark can only precede the first.
@@ -51,7 +58,11 @@ impl Events {
             field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
         }
         let more = if field.is_empty() {
-            !std::mem::take(&mut self.begun) || each(&std::mem::take(&mut self.data))
+            let mut data = std::mem::take(&mut self.data);
+            if std::mem::take(&mut self.is_error) && !data.windows(ERROR.len()).any(|part| part == ERROR) {
+                data = [b"{\"error\":", data.as_slice(), b"}"].concat();
+            }
+            !std::mem::take(&mut self.begun) || each(&data)
         } else {
             self.field(field);
             true
@@ -69,6 +80,10 @@ impl Events {
         let (before, after): (&[u8], &[u8]) = match &line[..colon] {
             b"data" => (b"", b""),
             b"error" => (b"{\"error\":", b"}"),
+            b"event" => {
+                self.is_error = value == b"error";
+                return;
+            }
             _ => return,
         };
         if std::mem::replace(&mut self.begun, true) {
@@ -110,6 +125,9 @@ mod tests {
             ("data: a\n\ndata: [DONE]", &["a", "[DONE]"]),
             ("data: a\n", &["a"]),
             ("error: {\"code\":500}\n\n", &["{\"error\":{\"code\":500}}"]),
+            ("event: error\ndata: {\"message\":\"m\"}\n\ndata: a\n\n", &["{\"error\":{\"message\":\"m\"}}", "a"]),
+            ("event: error\ndata: {\"type\":\"error\"}\n\n", &["{\"type\":\"error\"}"]),
+            ("event: error\n\ndata: a\n\n", &["a"]),
             ("dat\ndatas: a\n\n", &[]),
             ("", &[]),
         ] {
