@@ -52,7 +52,7 @@ pub(super) struct AgentAnswer {
 impl AgentAnswer {
     /// Reads a JSON object with `answer` and perhaps `confidence`, or else the last line of a text; none if it says nothing.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let text = text.trim();
+        let text = text.trim_start_matches('\u{feff}').trim();
         let object =
             serde_json::from_str::<Map<String, Value>>(text).ok().filter(|object| object.contains_key("answer"));
         if let Some(object) = object {
@@ -95,6 +95,7 @@ mod tests {
     fn an_answer_is_a_text_or_an_object() {
         let read = |text| AgentAnswer::read(text).map(|given| (given.answer, given.confidence));
         assert_eq!(read(" Paris "), Some(("Paris".to_owned(), None)));
+        assert_eq!(read("\u{feff}yes\n"), Some(("yes".to_owned(), None)));
         assert_eq!(read(r#"{"answer": "Paris", "confidence": 0.7}"#), Some(("Paris".to_owned(), Some(0.7))));
         assert_eq!(read(r#"{"answer": 1906, "confidence": 70}"#), Some(("1906".to_owned(), None)));
         assert_eq!(read(r#"{"text": "x"}"#), Some((r#"{"text": "x"}"#.to_owned(), None)));
