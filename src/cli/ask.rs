@@ -12,9 +12,9 @@ use crate::base::{AnswerKind, Message, Outcome, Question, Request, Trajectory, l
 use crate::models::{CompletionFuture, Model, ModelError, OnEvent, StreamEvent};
 use crate::prompting::protocol::Setup;
 use crate::runner::agent::{Episode, EpisodeEvent, EpisodeObserver};
-use crate::runner::experiment::{Experiment, Limits};
+use crate::runner::experiment::{Experiment, Limits, VariantSettings};
 use crate::runner::store::Appender;
-use crate::runner::{OneAgent, shortfalls};
+use crate::runner::{OneAgent, one_agent, shortfalls};
 use crate::scoring::Shortfalls;
 use futures_util::FutureExt as _;
 use std::io::{self, Write};
@@ -105,7 +105,8 @@ impl<'a> Talk<'a> {
         if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
             say(format_args!("note: dropped {} of a torn last line", counted(bytes, "byte")));
         }
-        let hints = Arc::new(Hints { model: Arc::clone(&one.agent.model), last: Mutex::new(None) });
+        let settings = experiment.variants.first().map(|spec| spec.settings.clone()).unwrap_or_default();
+        let hints = Arc::new(Hints { model: Arc::clone(&one.agent.model), settings, last: Mutex::new(None) });
         one.agent.model = Arc::<Hints>::clone(&hints);
         let started = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         Ok(Self { args, one, hints, saved, started, questions: 0, warned: false })
@@ -198,12 +199,13 @@ impl<'a> Talk<'a> {
 /// A model that keeps the hint of its last failure.
 struct Hints {
     model: Arc<dyn Model>,
+    settings: VariantSettings,
     last: Mutex<Option<String>>,
 }
 
 impl Hints {
     fn note(&self, error: &ModelError) {
-        *locked(&self.last) = error.hint();
+        *locked(&self.last) = error.hint().map(|_| one_agent::hint(error, &self.settings));
     }
 }
 

@@ -143,6 +143,12 @@ pub(crate) fn of_error(error: &ModelError, settings: &VariantSettings) -> String
     let shown = |text: &Option<String>| text.as_deref().map(|text| printable(text, MAX_ADDRESS_CHARS));
     let label = settings.model.as_deref().unwrap_or_default();
     let (file, name) = (shown(&settings.key_file), shown(&settings.key_env));
+    let usual = key_variable(label).unwrap_or("OPENAI_API_KEY");
+    let is_named =
+        file.is_some() || name.is_some() || settings.extra_header.as_ref().and_then(extra::credential).is_some();
+    if !is_named && std::env::var(usual).unwrap_or_default().trim().is_empty() {
+        return format!("no key was sent: set {usual}; --key-env names another variable, --key-file a file");
+    }
     format!("the server rejects the key: {}", key_source(label, settings.extra_header.as_ref(), file, name, false))
 }
 
