@@ -120,7 +120,7 @@ impl ExportJob<'_> {
         let mut names = EpisodeNames::default();
         for run in &self.runs {
             let folder = folder_name(run.folder.path());
-            for episode in GradedRun::without_questions(&run.folder, &run.manifest)?.scores() {
+            for episode in GradedRun::without_questions(&run.folder, &run.manifest)?.counted_scores() {
                 let episode = episode?;
                 names.add(&folder, &episode.trajectory);
                 if let Some(totals) = totals.as_mut().filter(|_| self.filter.takes(&episode)) {
@@ -208,7 +208,7 @@ impl ExportJob<'_> {
         Ok(written)
     }
 
-    /// Visits every episode of a run with its score; unreadable lines are reported and skipped.
+    /// Visits every episode that tables have, with its score; unreadable lines and what came after a stop are reported.
     fn each(
         &self,
         run: &NamedRun,
@@ -216,7 +216,11 @@ impl ExportJob<'_> {
     ) -> Result<(), ExportError> {
         let records = GradedRun::without_questions(&run.folder, &run.manifest)?;
         records.notes.iter().cloned().for_each(self.tell);
-        records.scores().try_for_each(|episode| visit(episode?))
+        if let Some(found) = records.stopping()?.filter(|found| found.later > 0) {
+            let left_out = counted(found.later, "episode");
+            (self.tell)(format!("note: {}: {left_out} left out, after the stop by {}", run.name, found.rule));
+        }
+        records.counted_scores().try_for_each(|episode| visit(episode?))
     }
 
     /// The table that is exported, where one is, of questions with these further fields.

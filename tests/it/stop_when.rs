@@ -135,6 +135,12 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
         // What ended after the stop is kept, and said.
         let later = count(&found["later"]);
         assert_eq!(bench.dir.records(out).len(), 2 * looked + later, "{found}");
+        for (format, header) in [("csv", 1), ("jsonl", 0), ("otlp", 0)] {
+            let exported = bench.dir.wikitrail(&["export", out, "--format", format]).ok();
+            assert_eq!(exported.stdout.lines().count(), header + 2 * looked, "{format}");
+            let note = format!(" left out, after the stop by {RULE}");
+            assert_eq!(exported.stderr.contains(&note), later > 0, "{}", exported.stderr);
+        }
         // What is counted beside it are the same questions.
         let figures = bench.dir.wikitrail(&["score", out, "--json"]).json();
         for variant in figures["variants"].as_array().expect("variants") {

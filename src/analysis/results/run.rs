@@ -272,12 +272,16 @@ impl GradedRun {
     /// The episodes that tables have, each with its place: all but those after the question at which a rule stopped the run. A
     /// rule that cannot be read is told by [`stopping`](Self::stopping).
     pub(crate) fn counted_episodes(&self) -> impl Iterator<Item = (usize, Result<ScoredEpisode, RunError>)> {
+        let counts = self.counts();
+        self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
+    }
+
+    fn counts(&self) -> impl Fn(&Result<ScoredEpisode, RunError>) -> bool + use<> {
         let watch = self.watch().ok().flatten();
         let is_after = move |episode: &ScoredEpisode| {
             watch.as_ref().is_some_and(|watch| watch.is_after_stop(&episode.trajectory.id))
         };
-        let counts = move |episode: &Result<ScoredEpisode, RunError>| !episode.as_ref().is_ok_and(&is_after);
-        self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
+        move |episode| !episode.as_ref().is_ok_and(&is_after)
     }
 
     pub(crate) fn episode(&self, at: usize) -> Result<ScoredEpisode, RunError> {
@@ -290,6 +294,11 @@ impl GradedRun {
             let metric = self.tally.metric_for(&trajectory.answers);
             Ok(ScoredEpisode::unassessed(trajectory, metric))
         })
+    }
+
+    /// The [`scores`](Self::scores) of the [`counted_episodes`](Self::counted_episodes).
+    pub(crate) fn counted_scores(&self) -> impl Iterator<Item = Result<ScoredEpisode, RunError>> {
+        self.scores().filter(self.counts())
     }
 
     fn scored(&self, trajectory: Trajectory) -> ScoredEpisode {
