@@ -382,6 +382,8 @@ named! {
         Undecided = "undecided",
         #[default]
         NotDistinguishable = "not distinguishable",
+        /// No question has a value in both.
+        CannotBeCompared = "cannot be compared",
     }
 }
 

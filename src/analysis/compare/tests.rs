@@ -308,7 +308,9 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
     let found = done(&[a, b.clone()]);
     let em = &found.figures[0];
     assert_eq!((em.n, em.binary, em.means[1].mean, em.pairs[0].p), (0, false, None, None));
-    assert_eq!(em.pairs[0].verdict.sentence, "b and a cannot be compared: no question has a value for EM in both");
+    let verdict = &em.pairs[0].verdict;
+    assert_eq!((verdict.word, verdict.distinguishable), (Word::CannotBeCompared, false));
+    assert_eq!(verdict.sentence, "b and a cannot be compared: no question has a value for EM in both");
     let json = serde_json::to_value(&found).expect("JSON");
     assert_eq!(
         (&json["metrics"][0]["pairs"][0]["difference"], json["settings"]["seed"].as_u64()),

@@ -19,7 +19,8 @@ impl Verdict {
         let words = VerdictWords { pair, figure, pairs, settings };
         let mut verdict = match (pair.difference, pair.p_holm) {
             (Some(difference), Some(p)) if difference != 0.0 && p < settings.alpha => words.apart(difference, p),
-            (difference, p) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
+            (Some(difference), Some(p)) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
+            _ => Self { word: Word::CannotBeCompared, sentence: words.not_compared(), ..Self::default() },
         };
         if let Some(rule) = &pair.stopped_by {
             let Self { sentence, .. } = &verdict;
@@ -152,15 +153,16 @@ impl VerdictWords<'_> {
         format!("bounds {}", ends([low, high], swapped, |end| signed(self.figure.unit, end)))
     }
 
-    fn not_apart(&self, difference: Option<f64>, p: Option<f64>) -> String {
+    fn not_compared(&self) -> String {
+        let Pair { a, b, shares_none, .. } = self.pair;
+        let none = format!("no question has a value for {} in both", self.figure.label());
+        let why = if *shares_none { "they share no question" } else { &none };
+        format!("{b} and {a} cannot be compared: {why}")
+    }
+
+    fn not_apart(&self, difference: f64, p: f64) -> String {
         let Pair { a, b, n, reach: Reach { mde, .. }, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
-        let (Some(difference), Some(p)) = (difference, p) else {
-            let label = self.figure.label();
-            let none = if self.pair.shares_none { "they share no question" } else { "no question has a value for" };
-            let both = if self.pair.shares_none { String::new() } else { format!(" {label} in both") };
-            return format!("{b} and {a} cannot be compared: {none}{both}");
-        };
         let questions = counted(*n, "question");
         // The signed-rank test leaves out what is 0, and is absent if that is all.
         if *n > 0 && self.pair.tests.wilcoxon.is_none() {

@@ -361,8 +361,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 }
                 let how = if pair.verdict.word == Word::Beats { "better" } else { "ahead" };
                 let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is {how}"));
-                let word = if pair.n == 0 { "cannot be compared" } else { pair.verdict.word.name() };
-                html.leaf("td", &[], &winner.unwrap_or_else(|| word.to_owned()));
+                html.leaf("td", &[], &winner.unwrap_or_else(|| pair.verdict.word.name().to_owned()));
             });
         }
     });
