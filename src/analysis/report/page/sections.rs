@@ -383,7 +383,8 @@ fn amount(value_: Option<f64>) -> String {
     value_.map_or_else(dash, |mean| match mean {
         ..10.0 => format!("{mean:.2}"),
         ..100.0 => format!("{mean:.1}"),
-        _ => format!("{mean:.0}"),
+        // Halves go up, as in `score`.
+        _ => format!("{:.0}", mean.round()),
     })
 }
 
@@ -651,8 +652,13 @@ fn verdict(em: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::copies;
+    use super::{amount, copies};
     use crate::analysis::report::sheet::{Block, Sheet};
+
+    #[test]
+    fn halves_of_large_amounts_go_up() {
+        assert_eq!([9.994, 99.94, 124.5, 124.4].map(|mean| amount(Some(mean))), ["9.99", "99.9", "125", "124"]);
+    }
 
     #[test]
     fn copied_tables_keep_addresses_and_lose_folders() {
