@@ -176,7 +176,7 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
     let parts = |drawn: &Drawn| [("wrong", drawn.wrong_by_em), ("right", drawn.right_by_em)];
     let tested = || drawn().filter(|(_, mean, _)| mean.corrected.is_some());
     let all: Vec<f64> = tested().flat_map(|(.., drawn)| parts(drawn)).filter_map(|(_, part)| part.p).collect();
-    let after = if all.len() > 1 { " after Holm" } else { "" };
+    let after = if all.len() > 1 { format!(" after Holm over {} tests", all.len()) } else { String::new() };
     let mut adjusted = holm(&all).into_iter();
     let mut lines = Vec::new();
     let some_corrected = tested().next().is_some();
@@ -349,12 +349,12 @@ mod tests {
             of_labels(&named),
             [
                 "a: no sign that labels were not drawn at random (p = 1.0000 for answers wrong by exact match, p = 1.0000 for answers \
-                 right by exact match after Holm); whether they were, only you know",
+                 right by exact match after Holm over 4 tests); whether they were, only you know",
                 "a: if right answers were labelled twice as often as wrong ones, the share is 55.0 %; if half as often, 65.0 %",
                 "b: labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
-                 45.0 % of all correct (p < 0.0001 after Holm); the corrected share can be off",
-                "c: no sign that labels were not drawn at random (p = 1.0000 for answers wrong by exact match after Holm); whether \
-                 they were, only you know",
+                 45.0 % of all correct (p < 0.0001 after Holm over 4 tests); the corrected share can be off",
+                "c: no sign that labels were not drawn at random (p = 1.0000 for answers wrong by exact match after Holm over 4 tests); \
+                 whether they were, only you know",
                 "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
                 "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
                 "e: not corrected: 12 independent questions labelled, 20 are needed",
