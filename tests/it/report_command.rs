@@ -4,7 +4,7 @@ use crate::common::{WorkDir, repository};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
@@ -393,4 +393,30 @@ fn no_output_takes_the_place_of_a_run_s_file() {
     dir.write("one/manifest.json", text.replace(&digest, "../../secret"));
     let shown = dir.wikitrail(&["show", "one", "sample-001", "--prompt", "--step", "1"]);
     assert!(!shown.stdout.contains("SECRET") && shown.code != Some(0), "{}", shown.stdout);
+}
+
+#[test]
+fn what_answers_alone_do_not_say_is_left_out() {
+    let dir = WorkDir::new();
+    for (file, word) in [("d.jsonl", "like"), ("e.jsonl", "unlike")] {
+        let row = |n: usize| {
+            format!(
+                "{}\n",
+                json!({"id": format!("q{n}"), "question": format!("{word} {n}?"), "answers": ["yes"], "cluster": (n / 2).to_string()})
+            )
+        };
+        dir.write(file, (0..4).map(row).collect::<Vec<_>>().concat());
+    }
+    for (dataset, run) in [("d.jsonl", "one"), ("e.jsonl", "other")] {
+        dir.run(&[dataset, "--method", "standard", "--quiet", "--out", run]).ok();
+    }
+    for (run, answers) in [("a", ["yes", "no"]), ("b", ["no", "yes"])] {
+        dir.write("a.csv", format!("id,answer\nq0,{}\nq1,{}\nq2,yes\nq3,no\n", answers[0], answers[1]));
+        let import = ["import", "answers", "a.csv", "--like", "one", "--variant", run, "--model", "m", "--out", run];
+        dir.wikitrail(&import).ok();
+    }
+    dir.wikitrail(&["report", "a", "b", "--out", "p.html"]).ok();
+    let page = dir.read("p.html");
+    assert!(page.contains("Read the clearest flip") && !page.contains("they differ from step"));
+    assert!(!page.contains("begun  ·") && page.contains(" · wikitrail "));
 }

@@ -291,7 +291,8 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
         ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
         ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
     ];
-    let facts = facts.iter().map(|(name, value)| format!("{name} {value}"));
+    let known = facts.iter().filter(|(_, value)| !value.is_empty());
+    let facts = known.map(|(name, value)| format!("{name} {value}"));
     html.facts(&joined([page_title(results), what].into_iter().chain(facts), " · ").unwrap_or_default());
 }
 

@@ -328,7 +328,8 @@ fn clearest_flip(html: &mut Html, part: &PageGroup<'_>, lead: &Lead<'_>) {
     let Some((row, right, wrong)) = found else { return };
     let read = |at: usize| {
         let origin = part.group.sources[at].origin.as_ref()?;
-        Some(origin.graded.episode(row.first(part.first + at)?.at).ok()?.trajectory)
+        let read = origin.graded.episode(row.first(part.first + at)?.at).ok()?.trajectory;
+        Some(read).filter(|trajectory| trajectory.has_steps())
     };
     let step = read(right).zip(read(wrong)).and_then(|(one, two)| Divergence::of(&one, &two)).map(|found| found.step);
     let part_at = step.map_or_else(String::new, |step| format!(" → they differ from step {step} on"));
