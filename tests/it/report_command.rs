@@ -419,4 +419,7 @@ fn what_answers_alone_do_not_say_is_left_out() {
     let page = dir.read("p.html");
     assert!(page.contains("Read the clearest flip") && !page.contains("they differ from step"));
     assert!(!page.contains("begun  ·") && page.contains(" · wikitrail "));
+    // Two files with the same ids are named, both.
+    let list = dir.wikitrail(&["list", "one", "other"]).ok();
+    assert!(list.stdout.contains("d and e, EM over each variant's own questions"), "{}", list.stdout);
 }

@@ -10,7 +10,7 @@ use crate::base::text::{counted, joined};
 use crate::base::{Notes, Stopping};
 use crate::scoring::figure;
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -131,8 +131,10 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
         let correction = entries[0].correction.as_ref().map(|of| format!("; rank: {of}")).unwrap_or_default();
-        let title =
-            format!("{}, {} over each variant's own questions{correction}", entries[0].dataset, entries[0].label);
+        // Of different files that use the same ids, neither is the dataset.
+        let datasets: BTreeSet<&str> = entries.iter().map(|entry| entry.dataset.as_str()).collect();
+        let datasets = joined(datasets, " and ").unwrap_or_default();
+        let title = format!("{datasets}, {} over each variant's own questions{correction}", entries[0].label);
         let common = Common::of(entries);
         // A note is about the run, and its variants have lines of their own.
         let mut known = HashSet::new();
