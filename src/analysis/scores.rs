@@ -140,6 +140,10 @@ fn notes(summary: &Summary, accuracy: bool, width: usize) -> Vec<String> {
     if !summary.manifest.is_imported() && summary.shard.is_none() && summary.holds_no_answer() {
         lines.push("nothing was measured yet, so --resume may change settings, such as --model".to_owned());
     }
+    if let Some([questions, clusters]) = summary.clusters {
+        let which = format!("{questions} questions are in {}", counted(clusters, "cluster"));
+        lines.push(format!("{which}: intervals here ignore that, those of `list` and `compare` do not"));
+    }
     lines.extend(unfinished(&summary.unfinished_shards).filter(|_| !summary.is_decided()));
     lines.extend(unmeasured(summary));
     lines.extend(summary.shortfalls());

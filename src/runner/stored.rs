@@ -27,13 +27,8 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads the dataset of a run. If it cannot be used, metrics that need the facts are left out.
-    pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Self {
-        Self::of_questions(folder, manifest, None, |_| {})
-    }
-
-    /// The same for all questions or that of `id`, each of which is also shown to `look`. Where they cannot all be read,
-    /// [`missing`](Self::missing) says why.
+    /// Reads all questions of a run or that of `id`, each of which is also shown to `look`. Where they cannot all be read, metrics
+    /// that need the facts are left out, and [`missing`](Self::missing) says why.
     pub(crate) fn of_questions(
         folder: &RunFolder,
         manifest: &Manifest,

@@ -53,6 +53,8 @@ pub struct Summary {
     pub other_statuses: BTreeMap<u16, u64>,
     /// What the rule of a run that may stop by itself has found.
     pub stopping: Option<Stopping>,
+    /// How many questions are in clusters, and in how many, where some share one.
+    pub clusters: Option<[usize; 2]>,
     /// The id of an episode to look at: a wrong answer, if there is one.
     pub show_id: Option<String>,
     /// Whether the run ended because its budget was spent, as far as that is known.
@@ -101,6 +103,15 @@ pub(crate) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Itera
     let more = skipped.len().saturating_sub(MAX_LISTED);
     let rest = (more > 0).then(|| format!("warning: {} {outcome}", counted(more, "more line")));
     skipped.iter().take(MAX_LISTED).map(warning).chain(rest)
+}
+
+fn evidence_and_clusters(folder: &RunFolder, manifest: &Manifest) -> (Evidence, Option<[usize; 2]>) {
+    let (mut clusters, mut questions) = (HashSet::new(), 0);
+    let evidence = Evidence::of_questions(folder, manifest, None, |question| {
+        questions += usize::from(question.cluster.is_some());
+        clusters.extend(question.cluster.clone());
+    });
+    (evidence, (clusters.len() < questions).then(|| [questions, clusters.len()]))
 }
 
 /// The line of each failure of a server, which words every refusal a little differently.
@@ -183,13 +194,15 @@ impl Summary {
         let (manifest, shard) = (folder.manifest()?, part.map(|(shard, _)| shard));
         let mut variants = empty_scores(&manifest, metric);
         let watch = Watch::of_records(folder, &manifest, records)?;
+        let (evidence, clusters) = evidence_and_clusters(folder, &manifest);
         let mut summary = Self {
             run: folder.path().to_owned(),
             shard,
             active_ms: active_ms(folder, &manifest, shard)?,
             planned: part.map_or_else(|| manifest.planned_in_all() as u64, |(_, episodes)| episodes),
             notes: left_out(records).collect(),
-            evidence: Evidence::of(folder, &manifest),
+            evidence,
+            clusters,
             manifest,
             ..Self::default()
         };

@@ -422,4 +422,6 @@ fn what_answers_alone_do_not_say_is_left_out() {
     // Two files with the same ids are named, both.
     let list = dir.wikitrail(&["list", "one", "other"]).ok();
     assert!(list.stdout.contains("d and e, EM over each variant's own questions"), "{}", list.stdout);
+    let score = dir.wikitrail(&["score", "a"]).ok().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(score.contains("4 questions are in 2 clusters: intervals here ignore that"), "{score}");
 }
