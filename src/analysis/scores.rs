@@ -196,9 +196,10 @@ fn format_failures(summary: &Summary) -> impl Iterator<Item = String> {
 fn spent(summary: &Summary) -> Option<String> {
     let Spending { total, unfinished, discarded, .. } = &summary.spending;
     // A rule that has decided leaves nothing to resume.
-    let episodes = match summary.is_decided() {
-        true => "episodes that were not measured",
-        false => "episodes that have not ended, which --resume goes on with",
+    let episodes = if summary.is_decided() {
+        "episodes that were not measured"
+    } else {
+        "episodes that have not ended, which --resume goes on with"
     };
     let unfinished = (unfinished.calls > 0).then(|| format!("{unfinished} on {episodes}"));
     let discarded = (discarded.calls > 0).then(|| format!("{discarded} on what is not kept"));

@@ -72,10 +72,12 @@ fn addresses(text: &str, of_models: bool) -> String {
         in_query = goes_on || part.contains('?');
         !goes_on
     });
-    let shown = |part: &str| match part.starts_with("retriever:") {
-        true => RetrieverAddress::public_label(part),
-        false if of_models && part.contains('?') => redact::url(part) + redact::LEFT_OUT,
-        false => redact::url(part),
+    let shown = |part: &str| {
+        if part.starts_with("retriever:") {
+            return RetrieverAddress::public_label(part);
+        }
+        let left_out = if of_models && part.contains('?') { redact::LEFT_OUT } else { "" };
+        redact::url(part) + left_out
     };
     parts.map(shown).collect::<Vec<_>>().join(",")
 }

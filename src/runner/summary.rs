@@ -111,7 +111,7 @@ fn evidence_and_clusters(folder: &RunFolder, manifest: &Manifest) -> (Evidence, 
         questions += usize::from(question.cluster.is_some());
         clusters.extend(question.cluster.clone());
     });
-    (evidence, (clusters.len() < questions).then(|| [questions, clusters.len()]))
+    (evidence, (clusters.len() < questions).then_some([questions, clusters.len()]))
 }
 
 /// The line of each failure of a server, which words every refusal a little differently.

@@ -12,6 +12,7 @@ use crate::analysis::report::comparison::difference_to;
 use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::{Group, Results, Source};
+use crate::base::Trajectory;
 use crate::base::line_diff::{AROUND, line_diff};
 use crate::base::stats::Reach;
 use crate::base::text::{counted, cut, joined, thousands};
@@ -329,7 +330,7 @@ fn clearest_flip(html: &mut Html, part: &PageGroup<'_>, lead: &Lead<'_>) {
     let read = |at: usize| {
         let origin = part.group.sources[at].origin.as_ref()?;
         let read = origin.graded.episode(row.first(part.first + at)?.at).ok()?.trajectory;
-        Some(read).filter(|trajectory| trajectory.has_steps())
+        Some(read).filter(Trajectory::has_steps)
     };
     let step = read(right).zip(read(wrong)).and_then(|(one, two)| Divergence::of(&one, &two)).map(|found| found.step);
     let part_at = step.map_or_else(String::new, |step| format!(" → they differ from step {step} on"));
