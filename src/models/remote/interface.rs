@@ -1,6 +1,5 @@
 //! What differs between providers: how requests are encoded and answers decoded.
 
-use super::answer::count;
 use super::refusal::Refusal;
 use crate::base::{Decoding, FunctionCall, Message, Request, RequestOption, RequestOptions, Usage, Verbatim};
 use crate::models::Unsupported;
@@ -67,7 +66,7 @@ impl Decoded {
 
     /// Notes that the model reasoned if the server counts tokens of that in `usage`.
     pub(in crate::models) fn counted_reasoning(&mut self, usage: &Value, name: &'static str) {
-        if count(usage, name).is_some_and(|tokens| tokens > 0) {
+        if usage.get(name).and_then(Value::as_f64).is_some_and(|tokens| tokens > 0.0) {
             self.reasoned(name, "");
         }
     }
