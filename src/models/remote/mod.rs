@@ -207,7 +207,7 @@ impl Remote {
             }
             if !self.learned.learn(sent, required, status, &refusal) {
                 let cause = refusal.cause(status);
-                let error = self.refused(answer.status, cause, attempts, &self.placed(refusal, &answer));
+                let error = self.refused(answer.status, cause, attempts, &self.with_address(refusal, &answer));
                 return Err(error.with_usage(incoming.discarded()));
             }
         }
@@ -334,9 +334,9 @@ impl Remote {
         ModelError::Exhausted { attempts, reason, cause, usage: None }
     }
 
-    /// Names the server, of several, that refuses for what others may not. Any other refusal says the same wherever it
-    /// comes from, as those in a row are told apart by their words.
-    fn placed(&self, mut refusal: Refusal, answer: &Answer) -> Refusal {
+    /// With several servers, adds the address of the one that refused for its key, account or address. Other refusals stay
+    /// without it: a run that gives up counts equal messages in a row, whichever server sent them.
+    fn with_address(&self, mut refusal: Refusal, answer: &Answer) -> Refusal {
         if answer.is_refused() && self.whole_urls.len() > 1 {
             refusal.message = format!("{}: {}", redact::url(&answer.url), refusal.message);
         }
