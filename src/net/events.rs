@@ -5,7 +5,7 @@
 //! the end of the stream ends an event, a field `error` is an event `{"error": VALUE}`, and so are the data of an event
 //! that is named `error`, unless they say so themselves.
 
-/// What the data of an error have if they are not the error itself: the field or the type.
+/// Data with this text already say that they are an error, by a field or by their type.
 const ERROR: &[u8] = b"\"error\"";
 
 #[expect(clippy::struct_excessive_bools, reason = "each is about a place of its own")]

@@ -31,7 +31,7 @@ pub fn url(address: &str) -> String {
     }
 }
 
-/// What stands for the query of a server in a recorded command line.
+/// Replaces the query of a model's address in a recorded command line.
 pub const LEFT_OUT: &str = "?…";
 
 /// The secrets in the query of a URL, encoded and decoded: values that are named or look like keys. Others, such as
@@ -141,7 +141,7 @@ impl SecretSet {
         Self::of_longest(secrets.into_iter().filter(|secret| !is_word(secret.expose_secret())).collect())
     }
 
-    /// These as well, which are credentials even where they have letters only.
+    /// Adds credentials, which are masked even if they consist of letters only.
     pub fn with_credentials(self, credentials: impl IntoIterator<Item = SecretString>) -> Self {
         let long = credentials.into_iter().filter(|secret| secret.expose_secret().len() >= MIN_SECRET_BYTES);
         Self::of_longest(self.0.into_iter().chain(long).collect())

@@ -32,8 +32,8 @@ pub(crate) struct Argument {
     pub(crate) values: Vec<OsString>,
 }
 
-/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key. What stands for the
-/// query of a server is refused where the words are used again: without it, requests might go elsewhere.
+/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key. A mark
+/// replaces the query of a model's address. A command with that mark is refused: requests might go elsewhere.
 pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
     let (mut follows, mut before) = (false, String::new());
     // An agent may be a command, or the address of a server.

@@ -103,7 +103,7 @@ impl VerdictWords<'_> {
         let bounds = bounds.map_or_else(
             || self.without_bounds(),
             |of| {
-                // The difference is that of the measured ones.
+                // The difference is of the measured questions only.
                 let is_outside = difference < of.low || difference > of.high;
                 let over = if is_outside { format!(" over all {} questions tried", of.n) } else { String::new() };
                 format!(" ({}{over})", self.bounds(of, swapped))

@@ -77,7 +77,7 @@ pub(crate) fn paper_table(comparison: &Comparison, short: &ShortNames) -> Option
 
 /// The mark of a lead with a small p that labels or unmeasured questions leave undecided.
 const OPEN: char = '†';
-/// The mark of what a rule that could stop the run makes of a p and of an interval.
+/// Marks a p and an interval that are not valid at their level, because the run had a stop rule.
 const STOP_RULE: char = '‡';
 
 /// A p with the three digits that papers print.

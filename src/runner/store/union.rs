@@ -88,8 +88,8 @@ impl<'a> Union<'a> {
         self.same.entry(of).or_default().push(new);
     }
 
-    /// What all folders have paid, by what each has: a copied record was paid for once, and so was all of an earlier copy
-    /// of a folder, which has no measured record of its own.
+    /// What all folders have paid together, from what `each` has paid. A copied record counts once. A folder that is an
+    /// earlier copy of another one, with no measured record of its own, does not count.
     fn paid_once(&self, each: &[PaidByVariant]) -> PaidByVariant {
         let earlier = self.earlier_copies(each);
         let counts = |folder: usize| !earlier.contains(&folder);

@@ -207,7 +207,7 @@ pub(super) fn scores_section(html: &mut Html, part: &PageGroup<'_>) {
     });
 }
 
-/// What labels by people make of the judge's share, which is its own word otherwise.
+/// The judge's share, corrected by the labels of people.
 fn corrected_column(group: &Group) -> Option<Column<'_>> {
     let figure = group.corrected.iter().find(|figure| figure.metric == JUDGE)?;
     let of = |at: usize| {
