@@ -7,6 +7,7 @@ use crate::analysis::compare::{
     among_all, compare, efforts, optimism, pairs_of,
 };
 use crate::analysis::report::comparison::{ComparisonExtras, FlipList};
+use crate::analysis::report::progress::stage_bar;
 use crate::analysis::results::{
     self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Source, Wanted,
     differences, folder_name, with_judges, with_recorded,
@@ -23,6 +24,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Flipped answers of a pair that are listed.
 const DEFAULT_FLIPS: usize = 20;
@@ -172,7 +174,13 @@ impl CompareRequest<'_> {
         };
         let mut settings = Settings { stopped, ..self.settings(pairs)? };
         results::bound(&mut settings.figures, &figures, &sources);
-        let mut comparison = compare(columns, &settings).map_err(|error| explain(error, &sources))?;
+        // Many pairs of many questions take a while.
+        let bar = stage_bar(false);
+        bar.set_message("comparing");
+        bar.enable_steady_tick(Duration::from_millis(500));
+        let compared = compare(columns, &settings);
+        bar.finish_and_clear();
+        let mut comparison = compared.map_err(|error| explain(error, &sources))?;
         if let Some(Possibilities { variants, count, plan }) = &possible {
             among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
         }

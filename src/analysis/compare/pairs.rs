@@ -13,6 +13,9 @@ use crate::base::text::thousands;
 use crate::runner::RunError;
 use crate::scoring::float;
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// Pairs whose figures are kept for others with the same values.
 const MAX_KNOWN: usize = 10_000;
@@ -28,34 +31,8 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
     };
     let corrected = positions.iter().filter(|pair| has_p(pair)).count();
     let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
-    // Of a thousand variants most pairs have the values of another one, of which all figures are the same.
-    let mut known: HashMap<Vec<u64>, Pair> = HashMap::new();
-    let (mut pairs, paired): (Vec<Pair>, Vec<Differences>) = positions
-        .into_iter()
-        .map(|(a, b)| {
-            let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
-            // Where there is a range, the bounds say it.
-            let unmeasured = if figure.range.is_none() { values.unmeasured_of_pair((a, b)) } else { 0 };
-            let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
-            let of_pair = values.pair((a, b));
-            let paired = differences(&of_pair, values);
-            let key = of_pair.key();
-            let figures = known.get(&key).cloned().unwrap_or_else(|| {
-                let found = pair(&of_pair, &paired, settings, &rule);
-                if known.len() < MAX_KNOWN {
-                    known.insert(key, found.clone());
-                }
-                found
-            });
-            let [a_name, b_name] = both.map(|variant| variant.name.clone());
-            let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
-            let pair = Pair { a: a_name, b: b_name, bounds, unmeasured, resume, shares_none, ..figures };
-            let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
-            let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < alpha));
-            let p_highest = p_highest(lead, bounds, against, settings);
-            (by_stop_rule(Pair { p_highest, ..pair }, figure, settings), paired)
-        })
-        .unzip();
+    let of_part = |positions: &[(usize, usize)]| pairs_of_part(positions, values, settings, &rule);
+    let (mut pairs, paired): (Vec<Pair>, Vec<Differences>) = in_parallel(&positions, of_part).into_iter().unzip();
     let (at, p): (Vec<usize>, Vec<f64>) =
         pairs.iter().enumerate().filter_map(|(at, pair)| Some((at, pair.p?.value))).unzip();
     let highest: Vec<f64> = at.iter().zip(&p).map(|(at, p)| pairs[*at].p_highest.unwrap_or(*p)).collect();
@@ -65,6 +42,53 @@ pub(super) fn pairs(values: &FigureValues<'_, '_>, settings: &Settings) -> Vec<P
     }
     distribution_free(&mut pairs, &paired, &rule);
     pairs
+}
+
+/// Pairs and their differences, in the order of their positions.
+fn pairs_of_part(
+    positions: &[(usize, usize)],
+    values: &FigureValues<'_, '_>,
+    settings: &Settings,
+    rule: &Rule,
+) -> Vec<(Pair, Differences)> {
+    let (figure, variants) = (values.figure, &values.pairing.variants);
+    // Of a thousand variants most pairs have the values of another one, of which all figures are the same.
+    let mut known: HashMap<Vec<u64>, Pair> = HashMap::new();
+    let found = positions.iter().map(|&(a, b)| {
+        let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| variants[at]));
+        // Where there is a range, the bounds say it.
+        let unmeasured = if figure.range.is_none() { values.unmeasured_of_pair((a, b)) } else { 0 };
+        let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
+        let of_pair = values.pair((a, b));
+        let paired = differences(&of_pair, values);
+        let key = of_pair.key();
+        let figures = known.get(&key).cloned().unwrap_or_else(|| {
+            let found = pair(&of_pair, &paired, settings, rule);
+            if known.len() < MAX_KNOWN {
+                known.insert(key, found.clone());
+            }
+            found
+        });
+        let [a_name, b_name] = both.map(|variant| variant.name.clone());
+        let shares_none = of_pair.questions.is_empty() && !values.pairing.has_shared(a, b);
+        let pair = Pair { a: a_name, b: b_name, bounds, unmeasured, resume, shares_none, ..figures };
+        let against = |b_leads: bool| tested(&values.against((a, b), b_leads));
+        let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < settings.alpha));
+        let p_highest = p_highest(lead, bounds, against, settings);
+        (by_stop_rule(Pair { p_highest, ..pair }, figure, settings), paired)
+    });
+    found.collect()
+}
+
+/// What a function makes of the items, in their order; each processor has a part of them.
+fn in_parallel<T: Sync, R: Send>(items: &[T], of_part: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let size = items.len().div_ceil(processors).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = items.chunks(size).map(|part| scope.spawn(|| of_part(part))).collect();
+        // A panic goes on here, as without threads.
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 /// The p if all that was not measured were against the variant that leads: 1 where that would end its lead.
@@ -152,17 +176,18 @@ fn distribution_free(pairs: &mut [Pair], paired: &[Differences], rule: &Rule) {
     let mut left = rule.pairs;
     while !open.is_empty() {
         let chance = rule.alpha / float(left);
-        let refuted = |at: &usize| paired[*at].betting_refutes_zero(chance, rule.seed) == Some(true);
-        let (refuted, kept): (Vec<usize>, Vec<usize>) = open.into_iter().partition(refuted);
+        let is_refuted = |at: &usize| paired[*at].betting_refutes_zero(chance, rule.seed) == Some(true);
+        let judged = in_parallel(&open, |part| part.iter().map(|at| (*at, is_refuted(at))).collect());
+        let (refuted, kept): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(_, is)| *is);
         left -= refuted.len();
         // Where nothing more is refuted, the correction ends.
         let (done, next) = if refuted.is_empty() { (kept, Vec::new()) } else { (refuted, kept) };
-        for at in done {
+        let interval = |at: usize| paired[at].betting_interval(1.0 - chance, rule.seed);
+        for (at, interval) in in_parallel(&done, |part| part.iter().map(|(at, _)| (*at, interval(*at))).collect()) {
             let method = if paired[at].clusters.is_some() { "cluster betting" } else { "betting" };
-            let interval = paired[at].betting_interval(1.0 - chance, rule.seed);
             pairs[at].distribution_free = interval.map(|ends| MethodInterval::new(method, 1.0 - chance, ends));
         }
-        open = next;
+        open = next.into_iter().map(|(at, _)| at).collect();
     }
 }
 
