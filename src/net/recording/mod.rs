@@ -81,7 +81,7 @@ impl TapeError {
             Self::Stopped { .. } => "run the command again: what was recorded before is kept",
             Self::Miss { why, .. } => match why {
                 Why::Unknown { .. } | Why::Unsearched => {
-                    "a replay answers only what was recorded: undo the change, or record again with --record"
+                    "a replay answers what was recorded, and no request that failed: undo the change, or record again with --record"
                 }
                 Why::RanOut { .. } | Why::Gap { .. } => {
                     "replay the same questions, repeats and samples that were recorded, or record again with --record"
