@@ -17,4 +17,4 @@ TEXT
     exit 0
     ;;
 esac
-exec cargo run --locked --quiet --release --example simulate -- "$@"
+exec cargo run --locked --quiet --release --package simulate -- "$@"

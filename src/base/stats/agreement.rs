@@ -418,7 +418,7 @@ mod tests {
         assert!(width(Agreement::of(&all, &together, 2, 0.95)) > width(alone(&[&[20, 5], &[10, 15]])));
     }
 
-    /// `examples/simulate` has more cases; this is the worst one of the percentile bootstrap that was here.
+    /// `simulate` has more cases; this is the worst one of the percentile bootstrap that was here.
     #[test]
     fn few_items_and_a_rare_class_are_covered() {
         let mut rng = SplitMix64::new(3);

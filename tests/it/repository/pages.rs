@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Folders of the repository whose files pages name.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 11] = [
     "src/",
     "tests/",
     "scripts/",
@@ -13,6 +13,7 @@ const FOLDERS: [&str; 10] = [
     "experiments/",
     "python/",
     "examples/",
+    "simulate/",
     "benches/",
     ".github/",
 ];
