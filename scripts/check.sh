@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The gate: what has to hold before a change lands, on Linux, macOS and Windows. `--all` adds what needs other people's packages, a
 # release build or many minutes. `--quick` is for the minute after a change: format, lints of the program, and the tests of what changed.
-# Each step reports its CPU seconds, user and system, of all processes.
+# Each step reports its seconds, and the CPU seconds, user and system, of all processes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,7 +38,7 @@ case ${1-} in
 esac
 
 readings=$(mktemp)
-current='' spent=0
+current='' spent=0 began=0
 # Sets `spent` to the CPU seconds of all processes that have ended so far. `times` must not run in a subshell, which has
 # times of its own.
 read_cpu() {
@@ -48,24 +48,25 @@ read_cpu() {
 report() {
     local before=$spent
     read_cpu
-    awk -v name="$current" -v now="$spent" -v before="$before" 'BEGIN { printf "-- %s: %.1f CPU seconds\n", name, now - before }'
+    awk -v name="$current" -v now="$spent" -v before="$before" -v real=$((SECONDS - began)) \
+        'BEGIN { printf "-- %s: %d seconds, %.1f CPU seconds\n", name, real, now - before }'
 }
 step() {
     [ -z "$current" ] || report
-    current=$*
+    current=$* began=$SECONDS
     printf '\n== %s\n' "$current"
 }
 finish() {
     local code=$?
     [ -z "$current" ] || report
-    printf -- '-- total: %s CPU seconds\n' "$spent"
+    printf -- '-- total: %s seconds, %s CPU seconds\n' "$SECONDS" "$spent"
     rm -f "$readings"
     exit "$code"
 }
 trap finish EXIT
 
 step "format"
-cargo fmt --check
+cargo fmt --all --check
 
 if [ "$mode" = quick ]; then
     step "lints of the library and the program"
@@ -98,7 +99,7 @@ if [ "$mode" = quick ]; then
 fi
 
 step "lints"
-cargo clippy --locked --all-targets -- -D warnings
+cargo clippy --locked --workspace --all-targets -- -D warnings
 
 step "tests (README's test command)"
 cargo test --locked
@@ -106,29 +107,25 @@ cargo test --locked
 step "the scripts of the page"
 scripts/page.sh
 
+# The one that the tests were compiled with. `cargo run` would compile a part of the crates once more, without the features that only
+# tests need.
 step "README's main command, with the debug program"
-cargo run --locked -- run
+"${CARGO_TARGET_DIR:-target}/debug/wikitrail" run
 
 [ "$mode" = all ] || exit 0
 
-# First what uses the debug build, then what needs the release build, which is made once.
+# First what uses the debug build, then what needs the release build, which is made once. Examples bring the features of crates that
+# tests need: with them the lints use what is compiled already.
 
 step "lints without default features"
-cargo clippy --locked --lib --bins --no-default-features -- -D warnings
+cargo clippy --locked --lib --bins --examples --no-default-features -- -D warnings
 
 step "lints and tests with the feature parquet"
-cargo clippy --locked --lib --bins --features parquet -- -D warnings
+cargo clippy --locked --lib --bins --examples --features parquet -- -D warnings
 cargo test --locked --features parquet --test it -- export_parquet corpus_parquet
-
-# With the profile whose parts are built already; releases are built with `dist`.
-step "the Python package"
-scripts/python.sh --profile dev
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
-
-step "the book of the pages"
-scripts/book.sh
 
 step "examples"
 results=$(mktemp -d)
@@ -136,8 +133,12 @@ cargo run --locked --quiet --example one_question
 cargo run --locked --quiet --example two_prompts -- "$results/two"
 rm -rf "$results"
 
-step "the examples for clusters"
-scripts/cluster.sh
+# Packages of Python are compiled where they are imported, and most of their files never are.
+export PIP_COMPILE=0
+
+# With the profile whose parts are built already; releases are built with `dist`.
+step "the Python package"
+scripts/python.sh --profile dev
 
 step "README's main command"
 cargo run --locked --release -- run
@@ -146,23 +147,20 @@ export WIKITRAIL=$PWD/target/release/wikitrail
 step "simulated coverage, type-I error, power and stopping, short"
 scripts/simulate.sh --short
 
-step "endurance, short"
-scripts/endurance.sh --short
-
-step "requests and answers against the types of the official SDKs"
-scripts/sdk.sh
-
-step "parsers, metrics and statistics against the originals, short"
-scripts/fidelity.sh --short
-
-step "exports, opened by the packages they are for"
-scripts/exports.sh
-
-step "other programs as agents"
-scripts/agents.sh
-
-step "real clients of Wikipedia and of the Model Context Protocol against serve"
-scripts/clients.sh
-
-step "a real model, short"
-scripts/real_model.sh --short
+# These take one core each, or wait, so that two run at a time. Each ends with its exit code and what it printed.
+step "what is held against other people's packages, and the rest"
+xargs -P 2 -I {} bash -c '
+    printed=$(scripts/{} 2>&1)
+    code=$?
+    printf "\n= scripts/%s: %d seconds, exit code %d\n%s\n" "{}" "$SECONDS" "$code" "$printed"
+    exit "$code"' <<'TEXT'
+endurance.sh --short
+exports.sh
+sdk.sh
+fidelity.sh --short
+real_model.sh --short
+clients.sh
+cluster.sh
+agents.sh
+book.sh
+TEXT
