@@ -347,7 +347,8 @@ impl RunFolder {
                 *sum.entry(variant).or_default() += paid;
             }
         };
-        for part in parts {
+        // A file with another name is a copy that a person made. What its episodes cost is added below if no part has them.
+        for part in parts.into_iter().filter(|part| part.is_empty() || shard_of(part).is_some()) {
             let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));
             // Variants that are not journaled cost nothing.
             let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();

@@ -410,7 +410,10 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
         let journal = folder.path().join(format!("journal{part}.jsonl"));
         super::Journal::write(&journal, paid(calls), super::journal::Episodes::new()).unwrap();
     }
-    assert_eq!(folder.paid(&folder.records().unwrap(), None).unwrap()["main"].calls, 3);
+    let sum = || folder.paid(&folder.records().unwrap(), None).unwrap()["main"].calls;
+    assert_eq!(sum(), 3);
+    fs::copy(&path, folder.path().join("trajectories.bak.jsonl")).unwrap();
+    assert_eq!(sum(), 3, "a copy that a person made");
 }
 
 #[test]
