@@ -19,9 +19,10 @@ use crate::prompting::protocol;
 use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::runner::experiment::{Experiment, ExperimentFile, Output};
 use crate::runner::store::RunFolder;
-use crate::runner::{Confirmation, ExplicitArgs, Summary, without_secrets};
+use crate::runner::{Argument, Confirmation, ExplicitArgs, Summary, without_secrets};
 use crate::scoring::FailureClass;
 use serde_json::json;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -86,6 +87,9 @@ pub(super) struct Args {
     /// Print the plan and what it takes, placebos included, and run nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Ask this server instead of the run's; needed where its address has a query, which no run records.
+    #[arg(long, value_name = "URL", value_delimiter = ',')]
+    base_url: Vec<String>,
     /// Use the servers, keys and files that the run's command names and this one does not; they are shown.
     #[arg(long)]
     confirm: bool,
@@ -98,6 +102,14 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// What replaces words of the run's command.
+    fn typed(&self) -> ExplicitArgs {
+        let values: Vec<OsString> = self.base_url.iter().map(OsString::from).collect();
+        let flag = Some("--base-url".to_owned());
+        let base_url = (!values.is_empty()).then(|| Argument { name: "base_url".to_owned(), flag, values });
+        ExplicitArgs { typed: base_url.into_iter().collect(), completed: false }
+    }
+
     fn branching(&self) -> BranchRequest {
         BranchRequest {
             at: self.at,
@@ -218,9 +230,11 @@ fn experiment(
     run: &RunRef,
     chosen: &ChosenForks,
 ) -> anyhow::Result<Experiment> {
-    let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
+    let typed = args.typed();
+    let started = started::<run::Args>(&run.path, &typed)?;
+    let Some(mut started) = started else { return Err(unlike(run, "it holds no run").into()) };
     let person = config::person()?;
-    let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());
+    let (explicit, named) = (started.explicit.clone(), started.dataset.clone());
     let confirmation = Confirmation {
         untrusted: Some(&run.path),
         typed: &typed,

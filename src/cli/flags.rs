@@ -446,8 +446,9 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
     Ok(Some(args.with(explicit)))
 }
 
-pub(super) fn started<A: Resumable>(folder: &Path) -> anyhow::Result<Option<A>> {
-    let completed = completed::<A>(folder, &ExplicitArgs::default())?;
+/// The command that started the run in this folder, with what was typed in place of its words.
+pub(super) fn started<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<A>> {
+    let completed = completed::<A>(folder, typed)?;
     Ok(completed.map(|(args, explicit)| args.with(explicit)))
 }
 

@@ -49,11 +49,15 @@ fn model(says: Says) -> Server {
 
 /// A run of made-up questions by this model.
 fn run_questions(dir: &WorkDir, server: &Server, name: &str, questions: usize) {
+    run_at(dir, &format!("{}/v1", server.url), name, questions);
+}
+
+fn run_at(dir: &WorkDir, base: &str, name: &str, questions: usize) {
     let row = |at| json!({"id": format!("q{at}"), "question": format!("Item {at} of {name}?"), "answer": "yes"});
     let rows: Vec<String> = (0..questions).map(|at| row(at).to_string() + "\n").collect();
-    let (file, base) = (format!("{name}.jsonl"), format!("{}/v1", server.url));
+    let file = format!("{name}.jsonl");
     dir.write(&file, rows.concat());
-    let model = ["--model", "openai:m", "--base-url", &base, "--method", "react", "--max-steps", "5"];
+    let model = ["--model", "openai:m", "--base-url", base, "--method", "react", "--max-steps", "5"];
     dir.wikitrail(&[&["run", &file, "--quiet", "--out", name][..], &model].concat()).ok();
 }
 
@@ -178,4 +182,17 @@ fn a_model_that_draws_anew_has_its_control() {
         (&row["difference"], &row["interval"], &row["p"]),
         (&pair["difference"], &pair["interval"], &pair["p"]["value"])
     );
+}
+
+#[test]
+fn the_query_of_an_address_is_given_again() {
+    let (dir, server) = (WorkDir::new(), model(Says::AtRandom));
+    let base = format!("{}/v1?version=2", server.url);
+    run_at(&dir, &base, "r", 3);
+    let set = ["branch", "r", "--at", "2", "--thought", "I look further.", "--quiet", "--confirm", "--out", "b"];
+    dir.wikitrail(&set).refused(2, &["is not recorded, as it may hold a key", "--base-url"]);
+    let before = server.requests().len();
+    dir.wikitrail(&[&set[..], &["--base-url", &base]].concat()).ok();
+    let requests = server.requests();
+    assert!(requests.len() > before && requests.iter().all(|request| request.contains("?version=2 HTTP")));
 }
