@@ -174,13 +174,7 @@ impl CompareRequest<'_> {
         };
         let mut settings = Settings { stopped, ..self.settings(pairs)? };
         results::bound(&mut settings.figures, &figures, &sources);
-        // Many pairs of many questions take a while.
-        let bar = stage_bar(false);
-        bar.set_message("comparing");
-        bar.enable_steady_tick(Duration::from_millis(500));
-        let compared = compare(columns, &settings);
-        bar.finish_and_clear();
-        let mut comparison = compared.map_err(|error| explain(error, &sources))?;
+        let mut comparison = compare_with_progress(columns, &settings).map_err(|error| explain(error, &sources))?;
         if let Some(Possibilities { variants, count, plan }) = &possible {
             among_all(&mut comparison, variants, *count, &|a, b| plan.names(a, b));
         }
@@ -637,6 +631,16 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
         "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read; a \
          table needs a column of that name",
     ))
+}
+
+/// The comparison, with a line on a terminal meanwhile: many pairs of many questions take a while.
+fn compare_with_progress(columns: &[Variant], settings: &Settings) -> Result<Comparison, RunError> {
+    let bar = stage_bar(false);
+    bar.set_message("comparing");
+    bar.enable_steady_tick(Duration::from_millis(500));
+    let compared = compare(columns, settings);
+    bar.finish_and_clear();
+    compared
 }
 
 /// The error of a comparison, with what these sources say of why they share no question.
