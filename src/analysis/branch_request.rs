@@ -113,7 +113,7 @@ impl SkippedEpisodes {
                 let target = visible_line(&format!("{name}:{id}"), 300);
                 format!("`{target}` was not measured, or --wrong or --class excludes it")
             }
-            (None, None) => format!("`{name}` has no measured episode that --wrong and --class ask for"),
+            (None, None) => format!("`{name}` has no measured episode, or --wrong or --class excludes all"),
             (None, Some(_)) => {
                 let reasons: Vec<String> = self.reasons.iter().map(|(why, n)| format!("{n}: {why}")).collect();
                 format!("`{name}` has no episode that can be edited so ({})", reasons.join("; "))
