@@ -69,7 +69,9 @@ pub use trajectory::{
 };
 
 use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 
 /// Each of them once, in their order.
 pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
@@ -84,6 +86,11 @@ pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T>
 /// What a mutex holds, also after a panic: each holder leaves it whole at every step.
 pub(crate) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many threads this machine runs at once, as far as it says.
+pub(crate) fn processors() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 pub(crate) fn yes() -> bool {

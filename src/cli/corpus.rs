@@ -12,6 +12,7 @@ use crate::analysis::report::corpus::{
 };
 use crate::analysis::report::progress::{Bar, stage_bar};
 use crate::analysis::report::{counted, duration, thousands};
+use crate::base::processors;
 use crate::base::text::{closest, is_date, printable, shell_word, visible_line};
 use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
 use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts, explain_freeze};
@@ -398,7 +399,6 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
     let tell = |text| say(text);
     let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
     let sources = inputs.map(|(format, path)| Ok((input_format(*format, path, &tell)?, path.clone())));
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let Options { name, language, as_of, license, attribution, changes, .. } = args.clone();
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
@@ -410,7 +410,7 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
             "error" => OnDuplicate::Error,
             _ => OnDuplicate::LowestId,
         },
-        threads: args.threads.map_or(processors, usize::from),
+        threads: args.threads.map_or_else(processors, usize::from),
         memory: args.memory,
         adds: to.is_some(),
         ..BuildSettings::default()

@@ -43,7 +43,7 @@ mod show;
 mod wiki;
 
 use crate::analysis::report::console::stdout;
-use crate::base::locked;
+use crate::base::{locked, processors};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use failure::Failure;
@@ -213,13 +213,12 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
 /// Threads for episodes. One thread for two processors serves a thousand waiting episodes a second, as pages are parsed on
 /// threads of their own; more threads would mostly wake each other. Episodes of the baseline and of replays never wait.
 fn event_loops(command: &Command) -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match command {
-        Command::Run(args) if !args.waits() => processors,
+        Command::Run(args) if !args.waits() => processors(),
         // Names and pages are read where the request is.
         #[cfg(feature = "serve")]
-        Command::Serve(_) => processors,
-        _ => processors.div_ceil(2),
+        Command::Serve(_) => processors(),
+        _ => processors().div_ceil(2),
     }
 }
 

@@ -7,9 +7,9 @@ use super::model::{BuiltModel, KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::prices::PriceList;
 use super::wiki::{BuiltWiki, WikiSettings};
-use crate::base::Compat;
 use crate::base::bounded::{MAX_LINE_BYTES, size};
 use crate::base::text::{counted, visible_line};
+use crate::base::{Compat, processors};
 use crate::models::{Budget, Budgeted, Model, ModelIdentity, Price, recorded};
 use crate::net::recording::{Cache, CacheCounts, LeftOut, Player, Recorder, TapeError};
 use crate::runner::experiment::{
@@ -125,10 +125,7 @@ fn program_limit(experiment: &Experiment) -> Option<usize> {
     let mut variants = experiment.variants.iter().chain(on_datasets);
     variants.any(|variant| variant.settings.agent.is_some()).then(|| match experiment.pace.concurrency {
         Concurrency::Fixed(number) => number,
-        Concurrency::UpTo(most) => {
-            let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-            most.min(PROGRAMS_OF_A_PROCESSOR * processors)
-        }
+        Concurrency::UpTo(most) => most.min(PROGRAMS_OF_A_PROCESSOR * processors()),
     })
 }
 

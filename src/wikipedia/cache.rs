@@ -2,7 +2,7 @@
 
 use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, article, paper_page};
 use super::source::{Found, Retrieval, SentenceMap, Source, SourceError};
-use crate::base::{Compat, locked};
+use crate::base::{Compat, locked, processors};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use lru::LruCache;
@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, Weak};
-use std::thread::available_parallelism;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit};
 
 const MAX_PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
@@ -51,7 +50,7 @@ pub(super) type Pages = SizedLru<(String, Reading), Arc<Article>>;
 impl PageCache {
     /// An empty store for a source that makes so many requests at once.
     pub(super) fn new(concurrent: usize) -> Self {
-        let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
+        let readers = Arc::new(Semaphore::new(processors()));
         let under_way = Semaphore::new(concurrent.saturating_add(MAX_WAITING).min(Semaphore::MAX_PERMITS));
         Self { pages: Arc::new(Pages::new(MAX_PAGES, MAX_PAGE_BYTES)), readers, under_way }
     }

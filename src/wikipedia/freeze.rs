@@ -9,7 +9,7 @@ use super::corpus::{
 };
 use super::{ApiSource, Found, LeftOut, Pin, Revision, SiteFacts, Source as _, SourceError};
 use crate::base::bounded::lines;
-use crate::base::{Compat, locked, sha256_hex};
+use crate::base::{Compat, locked, processors, sha256_hex};
 use crate::net::recording::{FileError, LineFile};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -444,7 +444,7 @@ impl Freezer {
             name: self.options.name.clone(),
             extent: Some(Extent::Page),
             facts,
-            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads: processors(),
             memory: MEMORY,
             frozen: Some(Frozen { facts: frozen, searches, left_out: left_out.clone() }),
             ..BuildSettings::default()

@@ -4,16 +4,15 @@ use super::comparison::{AllPairs, Bounds, DecisiveP, MethodInterval, Pair, Tests
 use super::pairing::{FigureValues, Pairing, Values};
 use super::verdict::p_equals;
 use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
-use crate::base::Stopping;
 use crate::base::stats::{
     Bootstrap, Decision, Differences, Interval, Mean, Reach, Rule, Sums, holm, pearson, permutation_resampled,
     wilcoxon, wilson,
 };
 use crate::base::text::thousands;
+use crate::base::{Stopping, processors};
 use crate::runner::RunError;
 use crate::scoring::float;
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -82,8 +81,7 @@ fn pairs_of_part(
 
 /// What a function makes of the items, in their order; each processor has a part of them.
 fn in_parallel<T: Sync, R: Send>(items: &[T], of_part: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let size = items.len().div_ceil(processors).max(1);
+    let size = items.len().div_ceil(processors()).max(1);
     thread::scope(|scope| {
         let parts: Vec<_> = items.chunks(size).map(|part| scope.spawn(|| of_part(part))).collect();
         // A panic goes on here, as without threads.

@@ -3,13 +3,12 @@
 use super::StoreError;
 use crate::base::bounded::{read_line, too_long};
 use crate::base::trajectory::{TRAJECTORY_VERSION, TextLength};
-use crate::base::{Paid, Trajectory, json_error};
+use crate::base::{Paid, Trajectory, json_error, processors};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -300,8 +299,7 @@ struct Version {
 /// The lines of a file, in order; with `id`, those that may be of that question.
 pub(super) fn lines(path: &Path, id: Option<&str>) -> io::Result<impl Iterator<Item = Line> + use<>> {
     let shares = (path.metadata()?.len() / SHARE).max(1);
-    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(threads), id)
+    in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(processors()), id)
 }
 
 /// The same, read in `parts` parts at once.

@@ -24,7 +24,7 @@ pub(crate) use mcp::{over_http, over_stdio};
 pub(crate) use super::MAX_QUERY_BYTES as MAX_QUERY;
 use super::corpus::{Extent, Manifest};
 use super::{Corpus, CorpusError};
-use crate::base::Compat;
+use crate::base::{Compat, processors};
 use crate::net::server::{Base, Refusal, reply};
 use axum::body::Body;
 use axum::extract::{Path as InPath, RawQuery, State};
@@ -122,8 +122,7 @@ pub(crate) struct CorpusService {
 
 impl CorpusService {
     pub(crate) fn new(corpus: Arc<Corpus>, compat: Compat) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (in_flight, turns) = (Arc::new(Semaphore::new(MAX_IN_FLIGHT)), Arc::new(Semaphore::new(processors)));
+        let (in_flight, turns) = (Arc::new(Semaphore::new(MAX_IN_FLIGHT)), Arc::new(Semaphore::new(processors())));
         Self { corpus, compat, in_flight, turns }
     }
 

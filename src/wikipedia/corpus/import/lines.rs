@@ -3,7 +3,7 @@
 use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded::{MAX_LINE_BYTES, read_line, too_long};
 use crate::base::panics::caught;
-use crate::base::{json_error, locked, named};
+use crate::base::{json_error, locked, named, processors};
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::Record;
 use bzip2::bufread::MultiBzDecoder;
@@ -363,7 +363,7 @@ pub(super) fn on_all_processors<J: Send + 'static>(
     jobs: Receiver<J>,
     work: impl Fn(J) -> Batch + Send + Sync + 'static,
 ) -> Receiver<Batch> {
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = processors();
     let (send, found) = sync_channel(threads);
     let shared = Arc::new((Mutex::new(jobs), work));
     for _ in 0..threads {
